@@ -1,0 +1,1 @@
+"""WHEN: order, schedules, retries and leases. No SQL, no prompts, no model calls."""

@@ -1,0 +1,1 @@
+"""THE DAY: one chat turn, context, recall, Telegram, HTTP."""

@@ -1,0 +1,1 @@
+"""WHERE: the lake, the event table, settings, clock and locks. Knows no model."""

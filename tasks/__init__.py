@@ -1,0 +1,1 @@
+"""WHAT: one step of work per file: read, ask a model, validate, return rows."""

@@ -1,0 +1,46 @@
+"""Real stores in tmp_path: one migrated template home a session, copied for each test."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from storage.config import Environment
+from storage.home import Home, open_home
+
+MakeHome = Callable[..., Home]
+
+
+@pytest.fixture(scope="session")
+def template_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home as the first use leaves it."""
+    path = tmp_path_factory.mktemp("template") / "home"
+    open_home(Environment(home=path)).lake.close()
+    return path
+
+
+@pytest.fixture
+def make_home(template_home: Path, tmp_path: Path) -> Iterator[MakeHome]:
+    """Makes a fresh home: make_home("name", now="2026-03-01T12:00:00+08:00", **environment)."""
+    made: list[Home] = []
+
+    def make(name: str = "home", *, now: str | None = None, **environment: object) -> Home:
+        shutil.copytree(template_home, tmp_path / name)
+        moment = datetime.fromisoformat(now) if now else None
+        home = open_home(Environment(home=tmp_path / name, now=moment, **environment))  # type: ignore[arg-type]
+        made.append(home)
+        return home
+
+    yield make
+    for home in made:
+        home.lake.close()
+
+
+@pytest.fixture
+def home(make_home: MakeHome) -> Home:
+    """A fresh home on embedded defaults."""
+    return make_home()
