@@ -5,9 +5,9 @@ class NightkeeperError(Exception):
     """What went wrong, in one sentence a person can act on. Never holds text of a chat."""
 
 
-class Busy(NightkeeperError):
+class BusyError(NightkeeperError):
     """Somebody else holds the lock; trying again later is the right answer."""
 
 
-class StoreDamaged(NightkeeperError):
+class StoreDamagedError(NightkeeperError):
     """A store cannot be opened or read as it stands; `nightkeeper doctor` says more."""

@@ -46,7 +46,7 @@ def open_home(environment: Environment | None = None) -> Home:
     """Open (and on first use make, or bring up to date) the home the environment names.
 
     The same home is handed out for the same environment within one process.
-    Raises StoreDamaged when a store cannot be opened.
+    Raises StoreDamagedError when a store cannot be opened.
     """
     given = environment or read_environment()
     return _open(given.model_copy(update={"home": given.home.expanduser().resolve()}))

@@ -20,7 +20,7 @@ import pyarrow as pa
 import tenacity
 
 from storage import locks
-from storage.errors import NightkeeperError, StoreDamaged
+from storage.errors import NightkeeperError, StoreDamagedError
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -80,7 +80,7 @@ class Lake:
     """One process's way into the lake; safe to use from several threads."""
 
     def __init__(self, home: Path, zone: str, *, read_only: bool = False) -> None:
-        """Open the lake under `home`, making its catalog if there is none. Raises StoreDamaged."""
+        """Open the lake under `home`, making its catalog if there is none. Raises StoreDamagedError."""
         self.catalog, self.data, self.locks = home / "lake.sqlite", home / "lake", home / "locks"
         self._read_only, self._local, self._schemas = read_only, threading.local(), dict[str, pa.Schema]()
         if not self.catalog.exists() and not read_only:
@@ -89,13 +89,14 @@ class Lake:
             self._root = _connect(home / "extensions", zone)
             self._root.execute(self.attach_statement)
         except duckdb.Error as error:
-            raise StoreDamaged(f"the lake at {self.catalog} cannot be opened: {_first_line(error)}") from error
+            raise StoreDamagedError(f"the lake at {self.catalog} cannot be opened: {_first_line(error)}") from error
 
     @property
     def attach_statement(self) -> str:
         """The SQL that attaches this lake, in any DuckDB that has the extensions loaded."""
         mode = "READ_ONLY" if self._read_only else f"DATA_INLINING_ROW_LIMIT {INLINE_ROWS}"
-        return f"ATTACH 'ducklake:sqlite:{self.catalog}' AS lake (DATA_PATH '{self.data}/', OVERRIDE_DATA_PATH TRUE, {mode})"
+        options = f"DATA_PATH '{self.data}/', OVERRIDE_DATA_PATH TRUE, {mode}"  # a home may be moved
+        return f"ATTACH 'ducklake:sqlite:{self.catalog}' AS lake ({options})"
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """The connection of the calling thread."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from storage.errors import Busy
+from storage.errors import BusyError
 from storage.ids import digest
 
 POLL_SECONDS = 0.05
@@ -18,7 +18,7 @@ POLL_SECONDS = 0.05
 def hold(folder: Path, name: str, *, shared: bool = False, wait: float = 0.0) -> Iterator[None]:
     """Hold lock `name`, alone or shared, waiting up to `wait` seconds for it.
 
-    Raises Busy when the time is up. Two holders in one process exclude each other as two processes do.
+    Raises BusyError when the time is up. Two holders in one process exclude each other as two processes do.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"{name}.lock").open("a") as file:
@@ -39,5 +39,5 @@ def _take(file: int, name: str, mode: int, wait: float) -> None:
             return
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                raise Busy(f"the lock {name!r} is held by another process") from None
+                raise BusyError(f"the lock {name!r} is held by another process") from None
             time.sleep(POLL_SECONDS)
