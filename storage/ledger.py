@@ -1,0 +1,130 @@
+"""The ledger of nights: which step of which day of whom is done. Table `nights`, one row a (user, day, step).
+
+A step's row is written in the transaction of its rows; step 'night' is the whole day and is running, failed,
+complete, or stale (an earlier day was done again after it). `attempt` counts the tries that failed since the
+last success. `error` names an outcome or a type, and never holds text of a chat.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from storage.clock import Clock
+from storage.home import Home
+from storage.knobs import Knobs
+from storage.lake import Row, Transaction
+
+NIGHT = "night"
+CLOSED = ("complete", "stale")
+
+
+def done(tx: Transaction, clock: Clock, user: str, day: date, step: str, counts: Mapping[str, int]) -> None:
+    """Put down, in the caller's transaction, that a step is done; begun when what came before it ended."""
+    before = [row["finished_at"] for row in tx.rows("nights_of_day", user=user, day=day) if row["status"] == "done"]
+    now = clock.now()
+    started = max((moment for moment in before if moment and moment <= now), default=now)
+    _replace(tx, _row(user, day, step, "done", started_at=started, finished_at=now, counts=counts))
+
+
+def begin(home: Home, user: str, day: date, again: Sequence[str] = ()) -> None:
+    """Open a day's night; the steps in `again` are no longer done, and a day closed before makes later ones stale."""
+
+    def work(tx: Transaction) -> None:
+        night = _by_step(tx.rows("nights_of_day", user=user, day=day)).get(NIGHT)
+        if night and night["status"] in CLOSED:
+            tx.run("nights_mark_stale", user=user, day=day)
+        for step in again:
+            tx.run("nights_forget_step", user=user, day=day, step=step)
+        attempt = night["attempt"] if night and night["status"] == "failed" else 0
+        _replace(tx, _row(user, day, NIGHT, "running", attempt=attempt, started_at=home.clock.now()))
+
+    home.lake.rewrite(work)
+
+
+def failed(home: Home, user: str, day: date, step: str, error: str) -> int:
+    """Put down that a step failed, and the day with it; returns how many tries of the day have failed in a row."""
+
+    def work(tx: Transaction) -> int:
+        rows = _by_step(tx.rows("nights_of_day", user=user, day=day))
+        for name in {step, NIGHT}:
+            old = rows.get(name, {})
+            _replace(tx, _row(user, day, name, "failed", attempt=(old.get("attempt") or 0) + 1, error=error,
+                              started_at=old.get("started_at"), finished_at=home.clock.now()))  # fmt: skip
+        return int(rows.get(NIGHT, {}).get("attempt") or 0) + 1
+
+    return home.lake.rewrite(work)
+
+
+def complete(home: Home, user: str, day: date, counts: Mapping[str, int]) -> None:
+    """Close a day: its night is complete, with these counts."""
+
+    def work(tx: Transaction) -> None:
+        night = _by_step(tx.rows("nights_of_day", user=user, day=day)).get(NIGHT, {})
+        now = home.clock.now()
+        _replace(
+            tx, _row(user, day, NIGHT, "complete", started_at=night.get("started_at"), finished_at=now, counts=counts)
+        )
+
+    home.lake.rewrite(work)
+
+
+def status(home: Home, user: str, day: date) -> str | None:
+    """What became of a day's night so far, or None when it never began."""
+    night = _by_step(home.lake.rows("nights_of_day", user=user, day=day)).get(NIGHT)
+    return str(night["status"]) if night else None
+
+
+def steps_done(home: Home, user: str, day: date) -> list[str]:
+    """The steps of a day that need not be done again, by name."""
+    rows = home.lake.rows("nights_of_day", user=user, day=day)
+    return [row["step"] for row in rows if row["status"] == "done"]
+
+
+def waiting(home: Home, user: str, until: date) -> bool:
+    """Whether messages of business days up to `until` are in no fragment yet."""
+    return bool(home.lake.rows("backlog_waiting", user=user, until=until)[0]["waiting"])
+
+
+def unfinished_days(home: Home, user: str, until: date, knobs: Knobs) -> list[date]:
+    """The days up to `until` that wait for a night, oldest first.
+
+    Spoken days, days a night began, and silent days after the later of the last closed night and
+    knobs.catch_up_days before `until`; none before the user's first message.
+    """
+    found = home.lake.rows("nights_unfinished", user=user, until=until, catch_up=knobs.catch_up_days)
+    return [row["day"] for row in found]
+
+
+def users(home: Home) -> list[str]:
+    """Everybody who ever said something, by name."""
+    return [row["user_id"] for row in home.lake.rows("nights_users")]
+
+
+def _replace(tx: Transaction, row: Row) -> None:
+    tx.run("nights_forget_step", user=row["user_id"], day=row["day"], step=row["step"])
+    tx.insert("nights", [row])
+
+
+def _row(
+    user: str,
+    day: date,
+    step: str,
+    status: str,
+    *,
+    attempt: int = 0,
+    started_at: datetime | None = None,
+    finished_at: datetime | None = None,
+    error: str | None = None,
+    counts: Mapping[str, int] | None = None,
+) -> Row:
+    return {
+        "user_id": user, "day": day, "step": step, "status": status, "attempt": attempt, "started_at": started_at,
+        "finished_at": finished_at, "error": error, "counts": json.dumps(dict(counts or {}), sort_keys=True),
+    }  # fmt: skip
+
+
+def _by_step(rows: Sequence[Mapping[str, Any]]) -> dict[str, Row]:
+    return {row["step"]: dict(row) for row in rows}
