@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from storage.clock import Clock
@@ -38,7 +38,7 @@ def begin(home: Home, user: str, day: date, again: Sequence[str] = ()) -> None:
             tx.run("nights_mark_stale", user=user, day=day)
         for step in again:
             tx.run("nights_forget_step", user=user, day=day, step=step)
-        attempt = night["attempt"] if night and night["status"] == "failed" else 0
+        attempt = night["attempt"] if night and night["status"] not in CLOSED else 0
         _replace(tx, _row(user, day, NIGHT, "running", attempt=attempt, started_at=home.clock.now()))
 
     home.lake.rewrite(work)
@@ -108,22 +108,9 @@ def _replace(tx: Transaction, row: Row) -> None:
     tx.insert("nights", [row])
 
 
-def _row(
-    user: str,
-    day: date,
-    step: str,
-    status: str,
-    *,
-    attempt: int = 0,
-    started_at: datetime | None = None,
-    finished_at: datetime | None = None,
-    error: str | None = None,
-    counts: Mapping[str, int] | None = None,
-) -> Row:
-    return {
-        "user_id": user, "day": day, "step": step, "status": status, "attempt": attempt, "started_at": started_at,
-        "finished_at": finished_at, "error": error, "counts": json.dumps(dict(counts or {}), sort_keys=True),
-    }  # fmt: skip
+def _row(user: str, day: date, step: str, status: str, counts: Mapping[str, int] | None = None, **rest: Any) -> Row:
+    noted = json.dumps(dict(counts or {}), sort_keys=True)
+    return {"user_id": user, "day": day, "step": step, "status": status, "attempt": 0, "counts": noted} | rest
 
 
 def _by_step(rows: Sequence[Mapping[str, Any]]) -> dict[str, Row]:
