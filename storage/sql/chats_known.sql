@@ -1,0 +1,1 @@
+SELECT id, user_id FROM chats WHERE user_id IN (SELECT unnest($users))
