@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import date
+from contextvars import ContextVar
+from datetime import date, datetime
 from typing import Any
 
 from storage.clock import Clock
@@ -19,14 +20,18 @@ from storage.lake import Row, Transaction
 
 NIGHT = "night"
 CLOSED = ("complete", "stale")
+_started: ContextVar[datetime | None] = ContextVar("step_started", default=None)
+
+
+def step_starts(clock: Clock) -> None:
+    """Remember the present moment as the start of the step this thread does next."""
+    _started.set(clock.now())
 
 
 def done(tx: Transaction, clock: Clock, user: str, day: date, step: str, counts: Mapping[str, int]) -> None:
-    """Put down, in the caller's transaction, that a step is done; begun when what came before it ended."""
-    before = [row["finished_at"] for row in tx.rows("nights_of_day", user=user, day=day) if row["status"] == "done"]
+    """Put down, in the caller's transaction, that a step is done."""
     now = clock.now()
-    started = max((moment for moment in before if moment and moment <= now), default=now)
-    _replace(tx, _row(user, day, step, "done", started_at=started, finished_at=now, counts=counts))
+    _replace(tx, _row(user, day, step, "done", started_at=_started.get() or now, finished_at=now, counts=counts))
 
 
 def begin(home: Home, user: str, day: date, again: Sequence[str] = ()) -> None:
