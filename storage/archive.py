@@ -76,9 +76,9 @@ def message_id(sent_at: datetime, user: str, chat: str, source: str, source_id: 
 
 
 def clean_text(text: str) -> str:
-    """`text` as the stores can hold it, word for word but for what no UTF-8 column takes.
+    r"""`text` as the stores can hold it, word for word but for what no UTF-8 column takes.
 
-    NUL becomes ␀ and half a surrogate pair its escape (\\ud83d), so both stay visible; halves that
+    NUL becomes ␀ and half a surrogate pair its escape (\ud83d), so both stay visible; halves that
     belong together are joined.
     """
     if not _UNSTORABLE.search(text):
@@ -99,9 +99,9 @@ def archive(
     mode, titles: of chats seen for the first time (titles by chat id). Raises Busy when a chat stays
     locked for a minute.
     """
+    if not messages:
+        return Archived(0, 0)
     stamped = _stamp(home, messages)
-    if not stamped:
-        return Archived(0, len(messages))
     with _chat_locks(home, stamped):
         added = home.lake.write(lambda tx: _insert(home, tx, stamped, mode, titles or {}))
     return Archived(added, len(messages) - added)
@@ -109,10 +109,9 @@ def archive(
 
 def _stamp(home: Home, messages: Sequence[NewMessage]) -> list[_Stamped]:
     """One entry an id, in the order of business days and then of time, which is how files are laid out."""
-    hour = home.knobs().night_hour if messages else None
+    hour = home.knobs().night_hour
     by_id: dict[str, _Stamped] = {}
     for message in messages:
-        assert hour is not None
         key = message.id
         by_id.setdefault(key, _Stamped(key, home.clock.business_day(message.sent_at, hour), message))
     return sorted(by_id.values(), key=lambda stamped: (stamped.day, stamped.id))
