@@ -1,5 +1,7 @@
 """How a call to a model ends when it does not end well: one type for each thing a caller does about it."""
 
+# ruff: noqa: N818 - named for what happened, as model_calls and the counts show it
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -95,8 +97,19 @@ class Empty(ModelError):
     sentence = "the model answered nothing"
 
 
+class Rejected(ModelError):
+    """The service takes no such request: a wrong address, an unknown model, a parameter it does not know."""
+
+    outcome = "rejected"
+    sentence = "the model's service rejects the request as it stands"
+
+
 class TooLong(ModelError):
     """The question does not fit the model's context; the same request would fail again."""
 
     outcome = "too_long"
     sentence = "the question is longer than the model can read"
+
+
+# What a part of a batch may end in without stopping the others: asking again would end the same way.
+FOR_GOOD = (Refused, Truncated, Malformed, Empty, TooLong)
