@@ -32,7 +32,7 @@ RETRY_SECONDS = 30.0
 MAINTENANCE_WAIT = 60.0
 EXIT_FATAL = 70
 _CONFLICTS = ("database is locked", "conflict", "failed to commit", "another transaction")
-_EXTENSIONS = (("sqlite", "sqlite_scanner"), ("ducklake", "ducklake"))
+EXTENSIONS = (("sqlite", "sqlite_scanner"), ("ducklake", "ducklake"))  # wheel, name to load by
 
 
 @cache
@@ -60,6 +60,7 @@ class Transaction:
     def define(self, name: str) -> None:
         """Run the DDL in sql/<name>.sql; only migrations do."""
         self._cursor.execute(statement(name))
+        self._lake.forget_schemas()
 
     def insert(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Append rows; a key that is no column of the table is an error, a missing one is NULL."""
@@ -131,14 +132,18 @@ class Lake:
         return _retried(guarded)
 
     def flush(self) -> None:
-        """Move inlined rows into Parquet files and merge small files, alone under the maintenance lock."""
+        """Move inlined rows into Parquet files, drop deleted rows and merge small files, alone under the lock."""
         with locks.hold(self.locks, "lake-maintenance", wait=MAINTENANCE_WAIT):
             self.flush_alone()
-            _retried(lambda: self.cursor().execute("CALL ducklake_merge_adjacent_files('lake')").fetchall())
+            for call in ("ducklake_rewrite_data_files", "ducklake_merge_adjacent_files"):
+                self._call(call)
 
     def flush_alone(self) -> None:
         """Move inlined rows into Parquet files; the caller holds the maintenance lock."""
-        _retried(lambda: self.cursor().execute("CALL ducklake_flush_inlined_data('lake')").fetchall())
+        self._call("ducklake_flush_inlined_data")
+
+    def _call(self, function: str) -> None:
+        _retried(lambda: self.cursor().execute(f"CALL {function}('lake')").fetchall())
 
     def as_arrow(self, table: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
         """Rows as an Arrow table with the columns and types of the lake's table."""
@@ -148,6 +153,10 @@ class Lake:
         if unknown:
             raise NightkeeperError(f"{table} has no column {', '.join(sorted(unknown))}")
         return pa.Table.from_pylist(listed, schema=schema)
+
+    def forget_schemas(self) -> None:
+        """Look the tables' columns up again at the next insert."""
+        self._schemas.clear()
 
     def close(self) -> None:
         """Close every connection of this process to the lake."""
@@ -180,7 +189,7 @@ def _connect(extensions: Path, zone: str) -> duckdb.DuckDBPyConnection:
         "threads": 2,
     }
     connection = duckdb.connect(config=settings)
-    for package, name in _EXTENSIONS:
+    for package, name in EXTENSIONS:
         connection.execute(f"INSTALL '{extension_file(package)}'")
         connection.execute(f"LOAD {name}")
     connection.execute(f"SET GLOBAL TimeZone = '{zone}'")

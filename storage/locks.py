@@ -19,10 +19,16 @@ def hold(folder: Path, name: str, *, shared: bool = False, wait: float = 0.0) ->
     """Hold lock `name`, alone or shared, waiting up to `wait` seconds for it.
 
     Raises BusyError when the time is up. Two holders in one process exclude each other as two processes do.
+    Everybody passes a gate first, which who wants the lock alone keeps shut while waiting: without it a
+    steady stream of shared holders starves the one.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + wait
+    mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     with (folder / f"{name}.lock").open("a") as file:
-        _take(file.fileno(), name, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, wait)
+        with (folder / f"{name}.gate").open("a") as gate:
+            _take(gate.fileno(), name, mode, deadline)
+            _take(file.fileno(), name, mode, deadline)
         yield
 
 
@@ -31,8 +37,7 @@ def user_lock(user: str) -> str:
     return f"user-{digest(user)[:16]}"
 
 
-def _take(file: int, name: str, mode: int, wait: float) -> None:
-    deadline = time.monotonic() + wait
+def _take(file: int, name: str, mode: int, deadline: float) -> None:
     while True:
         try:
             fcntl.flock(file, mode | fcntl.LOCK_NB)

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from storage.config import read_environment
 from storage.errors import NightkeeperError
-from storage.lake import Lake, extension_file
+from storage.lake import EXTENSIONS, Lake, extension_file
 
 ROWS_SHOWN = 200
 
@@ -59,7 +59,7 @@ def _open_shell(path: Path) -> duckdb.DuckDBPyConnection:
 
 def _plain_lines(path: Path) -> str:
     lake = Lake(path, read_environment().zone, read_only=True)
-    loads = [f"INSTALL '{extension_file(package)}'; LOAD {name};" for package, name in lake.extensions]
+    loads = [f"INSTALL '{extension_file(package)}'; LOAD {name};" for package, name in EXTENSIONS]
     return "\n".join(
         [
             "-- DuckDB's own CLI of the same version: pip install duckdb-cli==" + duckdb.__version__,
@@ -100,26 +100,16 @@ def _read_statement() -> str | None:
 def _show(connection: duckdb.DuckDBPyConnection, statement: str, *, csv: bool) -> None:
     try:
         result = connection.execute(statement)
-        names = [column[0] for column in result.description or []]
-        rows = result.fetchall() if csv else result.fetchmany(ROWS_SHOWN + 1)
+        if csv:
+            result.pl().write_csv(sys.stdout)
+        elif result.description:
+            _print_table([column[0] for column in result.description], result.fetchmany(ROWS_SHOWN + 1))
     except duckdb.Error as error:
         raise NightkeeperError(str(error).strip()) from None
-    if csv:
-        _print_csv(names, rows)
-    else:
-        _print_table(names, rows)
-
-
-def _print_csv(names: list[str], rows: list[tuple[object, ...]]) -> None:
-    import csv  # noqa: PLC0415
-
-    writer = csv.writer(sys.stdout)
-    writer.writerow(names)
-    writer.writerows(rows)
 
 
 def _print_table(names: list[str], rows: list[tuple[object, ...]]) -> None:
-    table = Table(*names, show_lines=False, header_style="bold")
+    table = Table(*names, header_style="bold")
     for row in rows[:ROWS_SHOWN]:
         table.add_row(*("" if value is None else str(value) for value in row))
     console = Console()
