@@ -28,13 +28,12 @@ def quoted(quote: str, text: str) -> str | None:
     """
     sought = letters(quote)
     parts = sentences(text)
-    for first in range(len(parts)):
-        for last in range(first + 1, len(parts) + 1):
-            run = letters("".join(parts[first:last]))
+    folded = [letters(part) for part in parts]
+    for length in range(1, len(parts) + 1):
+        for first in range(len(parts) - length + 1):
+            run = "".join(folded[first : first + length])
             if sought and (run == sought or (len(sought) >= _CLAUSE and sought in run)):
-                return "".join(parts[first:last])
-            if len(run) > 3 * len(sought) + 400:
-                break
+                return _joined(parts[first : first + length])
     return None
 
 
@@ -42,6 +41,16 @@ def without(text: str, unwanted: Iterable[str]) -> str:
     """`text` without those of its sentences that are among `unwanted`."""
     gone = set(unwanted)
     return _joined([sentence for sentence in sentences(text) if sentence not in gone])
+
+
+def leading(text: str, longest: int) -> str:
+    """The first sentences of `text` that fit in `longest` characters; a first one that does not is cut."""
+    kept = ""
+    for found in _SENTENCE.finditer(text):
+        if len((kept + found[0]).strip()) > longest:
+            return kept.strip() or text[: longest - 1] + "…"
+        kept += found[0]
+    return text
 
 
 def _joined(parts: list[str]) -> str:

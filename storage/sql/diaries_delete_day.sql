@@ -1,0 +1,1 @@
+DELETE FROM diaries WHERE user_id = $user AND day = $day

@@ -1,0 +1,1 @@
+DELETE FROM state_changes WHERE user_id = $user AND day = $day AND step = $step
