@@ -41,7 +41,10 @@ def read(home: Home, user: str, day: date) -> dict[str, Any]:
         "user": user, "day": day.isoformat(), "archived": [row["id"] for row in fragments],
         "budget": min(PROMPT_CHARACTERS, model.context_tokens // 2) if model else PROMPT_CHARACTERS,
         "fragments": [
-            {"id": row["id"], "text": row["text"], "from": _local(home, row["from_at"]), "to": _local(home, row["to_at"])}
+            {
+                "id": row["id"], "from": _local(home, row["from_at"]), "to": _local(home, row["to_at"]),
+                "text": row["text"],
+            }
             for row in told
         ],
         "settled": [{"text": row["text"]} for row in changes],
