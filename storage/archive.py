@@ -18,6 +18,7 @@ from storage.ids import content_id, digest
 from storage.lake import Transaction
 
 Mode = Literal["companion", "project", "assistant"]
+MODES: dict[str, Mode] = {"companion": "companion", "project": "project", "assistant": "assistant"}
 
 LOCKS = 64  # chats share this many locks, so that an import of a thousand chats needs no thousand open files
 LOCK_WAIT_SECONDS = 60.0
@@ -128,20 +129,24 @@ def _chat_locks(home: Home, stamped: Sequence[_Stamped]) -> Iterator[None]:
 
 
 def _insert(home: Home, tx: Transaction, stamped: list[_Stamped], mode: Mode, titles: Mapping[str, str]) -> int:
-    bounds = {"first": min(entry.id for entry in stamped), "last": max(entry.id for entry in stamped)}
-    known = {row["id"] for row in tx.rows("messages_known", **bounds)}
+    looked_for = [key for entry in stamped for key in (entry.id, entry.message.replaces) if key]
+    known = {row["id"] for row in tx.rows("messages_known", first=min(looked_for), last=max(looked_for))}
     fresh = [entry for entry in stamped if entry.id not in known]
     if fresh:
         now = home.clock.now()
-        tx.insert_arrow("messages", _message_batch(fresh, _latest(tx, fresh), now))
+        tx.insert_arrow("messages", _message_batch(fresh, _latest(tx, fresh, known), now))
         tx.insert("chats", _new_chats(tx, fresh, mode, titles, now))
         tx.insert("backlog", _backlog(fresh))
     return len(fresh)
 
 
-def _latest(tx: Transaction, fresh: Sequence[_Stamped]) -> dict[str, str]:
-    """For every edit in `fresh`, what it replaces: the newest version of the message it names."""
-    edits = [entry for entry in fresh if entry.message.replaces]
+def _latest(tx: Transaction, fresh: Sequence[_Stamped], known: set[str]) -> dict[str, str]:
+    """For every edit in `fresh`, what it replaces: the newest version of the message it names.
+
+    An edit of a message that never came is the first of it we have, and replaces nothing.
+    """
+    here = known | {entry.id for entry in fresh}
+    edits = [entry for entry in fresh if entry.message.replaces in here]
     if not edits:
         return {}
     around = timedelta(days=2)  # the hour, or the zone, may have been another when the first version came

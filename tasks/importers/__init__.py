@@ -1,0 +1,1 @@
+"""One module per format of chat that can be imported, each turning a file into messages."""
