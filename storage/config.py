@@ -23,6 +23,7 @@ class ChatEndpoint(BaseModel):
     model: str = Field(min_length=1)
     key: SecretStr = SecretStr("")
     context_tokens: int = Field(32_000, ge=2_000)
+    timeout_seconds: float = Field(180.0, gt=0, description="how long one answer may take to come")
 
 
 class EmbedEndpoint(BaseModel):

@@ -5,6 +5,9 @@ from __future__ import annotations
 from datetime import date
 
 from storage.home import Home
+from tasks.clients.wires import open_chat
+from tasks.extractive import ExtractiveEngine
+from tasks.model_engine import ModelEngine, write_call
 from tasks.questions import Engine
 
 
@@ -15,10 +18,5 @@ def open_engine(home: Home, user: str, day: date) -> Engine:
     """
     endpoint = home.environment.batch_model
     if endpoint is None:
-        from tasks.extractive import ExtractiveEngine  # noqa: PLC0415 - not needed where a model is configured
-
         return ExtractiveEngine()
-    from tasks.clients.wires import open_chat  # noqa: PLC0415
-    from tasks.model_engine import ModelEngine, write_call  # noqa: PLC0415 - an HTTP stack the extractive engine does without
-
     return ModelEngine(open_chat(endpoint), write_call(home, user, day), home.knobs().guard_retries)

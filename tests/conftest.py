@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from wire import Wire
 
 from storage.config import Environment
 from storage.home import Home, open_home
@@ -44,3 +45,11 @@ def make_home(template_home: Path, tmp_path: Path) -> Iterator[MakeHome]:
 def home(make_home: MakeHome) -> Home:
     """A fresh home on embedded defaults."""
     return make_home()
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    """A scripted model's service; tests/wire.py says how to use it."""
+    server = Wire()
+    yield server
+    server.stop()

@@ -1,0 +1,96 @@
+"""What a chat model is asked and what it gives back, whichever wire it is spoken to over.
+
+A request is a value: the wires turn it into a body (`body`), send it, and turn the reply into a Completion
+(`read`), so that a stream differs only in how the reply arrives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from tasks.clients.outcomes import Empty, Refused, Truncated, Usage
+
+Role = Literal["system", "user", "assistant"]
+Finish = Literal["stop", "length", "refused"]
+_CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
+
+
+@dataclass(frozen=True)
+class ChatMessage:
+    """One message of a request."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One request; what is equal is the same request.
+
+    purpose: names the task; goes on the wire as the name of the schema
+    schema: the JSON schema the answer must have, or None for free text
+    """
+
+    purpose: str
+    messages: tuple[ChatMessage, ...]
+    schema: Mapping[str, Any] | None = None
+    temperature: float = 0.3
+    max_tokens: int = 1500
+
+    def tokens(self) -> int:
+        """About how many tokens the request is long: one a CJK character, one for three others."""
+        text = "".join(message.text for message in self.messages) + (str(self.schema) if self.schema else "")
+        cjk = len(_CJK.findall(text))
+        return cjk + (len(text) - cjk) // 3 + 8 * len(self.messages)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What came back: the text (JSON where a schema was given), how it ended, what it cost, how long it took."""
+
+    text: str
+    finish: Finish
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    ms: int
+
+    @property
+    def usage(self) -> Usage:
+        """What the call cost."""
+        return Usage(self.tokens_in, self.tokens_out, self.tokens_cached)
+
+    def checked(self) -> Completion:
+        """The same, if it is whole. Raises Truncated or Refused (with the text so far), or Empty."""
+        if self.finish == "length":
+            raise Truncated(usage=self.usage, partial=self.text)
+        if self.finish == "refused":
+            raise Refused(usage=self.usage, partial=self.text)
+        if not self.text.strip():
+            raise Empty(usage=self.usage)
+        return self
+
+
+class ChatModel(Protocol):
+    """A chat model. `identity` tells two models apart (wire, address, name), never a key."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def context_tokens(self) -> int: ...
+
+    def complete(self, request: ChatRequest) -> Completion:
+        """One HTTP call: a whole answer. Raises a ModelError, with what it cost."""
+
+
+def mended(text: str) -> str:
+    """`text` with surrogate pairs joined, and lone surrogates and NULs left out, so that it can be stored and sent."""
+    joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+    return joined.replace("\x00", "")
