@@ -84,6 +84,7 @@ class Lake:
         """Open the lake under `home`, making its catalog if there is none. Raises StoreDamagedError."""
         self.catalog, self.data, self.locks = home / "lake.sqlite", home / "lake", home / "locks"
         self._read_only, self._local, self._schemas = read_only, threading.local(), dict[str, pa.Schema]()
+        self._cursors: list[duckdb.DuckDBPyConnection] = []
         if not self.catalog.exists() and not read_only:
             _make_catalog(self.catalog)
         try:
@@ -104,6 +105,7 @@ class Lake:
         if not hasattr(self._local, "cursor"):
             self._local.cursor = self._root.cursor()
             self._local.cursor.execute("USE lake")
+            self._cursors.append(self._local.cursor)
         cursor: duckdb.DuckDBPyConnection = self._local.cursor
         return cursor
 
@@ -160,7 +162,8 @@ class Lake:
 
     def close(self) -> None:
         """Close every connection of this process to the lake."""
-        self._root.close()
+        for connection in (*self._cursors, self._root):
+            connection.close()
 
     def _schema(self, table: str) -> pa.Schema:
         if table not in self._schemas:
@@ -183,17 +186,27 @@ class Lake:
 def _connect(extensions: Path, zone: str) -> duckdb.DuckDBPyConnection:
     extensions.mkdir(parents=True, exist_ok=True)
     settings: dict[str, str | bool | int | float | list[str]] = {
-        "extension_directory": str(extensions),
+        "extension_directory": str(extensions),  # never the person's own, which may hold another version's
         "autoinstall_known_extensions": False,
         "memory_limit": "1GB",
         "threads": 2,
     }
     connection = duckdb.connect(config=settings)
     for package, name in EXTENSIONS:
-        connection.execute(f"INSTALL '{extension_file(package)}'")
-        connection.execute(f"LOAD {name}")
+        connection.execute(f"LOAD '{_linked(extensions, package, name)}'")
     connection.execute(f"SET GLOBAL TimeZone = '{zone}'")
     return connection
+
+
+def _linked(extensions: Path, package: str, name: str) -> Path:
+    """A link to the wheel's extension under the name DuckDB derives its entry point from."""
+    source = extension_file(package)
+    link = extensions / f"{name}.duckdb_extension"
+    if not link.is_symlink() or link.readlink() != source:
+        fresh = extensions / f"{name}.{os.getpid()}.{threading.get_ident()}"
+        fresh.symlink_to(source)
+        fresh.replace(link)
+    return link
 
 
 def extension_file(package: str) -> Path:
