@@ -10,6 +10,7 @@ import logging
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -84,7 +85,7 @@ class Lake:
         """Open the lake under `home`, making its catalog if there is none. Raises StoreDamagedError."""
         self.catalog, self.data, self.locks = home / "lake.sqlite", home / "lake", home / "locks"
         self._read_only, self._local, self._schemas = read_only, threading.local(), dict[str, pa.Schema]()
-        self._cursors: list[duckdb.DuckDBPyConnection] = []
+        self._cursors = weakref.WeakSet[duckdb.DuckDBPyConnection]()  # a thread that ends takes its own along
         if not self.catalog.exists() and not read_only:
             _make_catalog(self.catalog)
         try:
@@ -105,7 +106,7 @@ class Lake:
         if not hasattr(self._local, "cursor"):
             self._local.cursor = self._root.cursor()
             self._local.cursor.execute("USE lake")
-            self._cursors.append(self._local.cursor)
+            self._cursors.add(self._local.cursor)
         cursor: duckdb.DuckDBPyConnection = self._local.cursor
         return cursor
 
