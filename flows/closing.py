@@ -1,0 +1,127 @@
+"""Closing business days: the plain sequence of one day, and several days of several people under their locks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from flows.order import Step
+from flows.steps import STEPS, Counts, Day, outcome, run_step, sealed
+from storage import ledger, locks
+from storage.errors import BusyError, NightkeeperError
+from storage.home import Home
+from tasks import diaries
+from tasks.clients.outcomes import BadKey
+
+LOCK_WAIT = 120.0  # a micro-batch holds the lock for as long as a model takes to answer
+Summary = dict[str, Any]
+
+
+@dataclass
+class Report:
+    """What came of a run: the days it closed, and those it did not with the reason."""
+
+    closed: list[Summary] = field(default_factory=list)
+    unfinished: list[str] = field(default_factory=list)
+    stopped: bool = False  # the key is refused: nobody's night can go on
+
+    @property
+    def sentence(self) -> str:
+        """One sentence on all of it."""
+        people = len({night["user"] for night in self.closed})
+        done = f"{len(self.closed)} day(s) of {people} user(s) closed"
+        return f"{done}; unfinished: {', '.join(self.unfinished)}" if self.unfinished else done
+
+
+def ignore(_night: Summary) -> None:
+    """Nobody watches."""
+
+
+watcher: ContextVar[Callable[[Summary], None]] = ContextVar("watcher", default=ignore)
+
+
+def close_day(home: Home, user: str, day: date, from_step: Step | None = None) -> Summary:
+    """Close one business day of one user; the caller holds the user's lock.
+
+    Steps that are done already are passed over, unless the day is closed or has something new to take up: then
+    all are done again. from_step: do this step and the later ones again.
+    Returns {"user", "day", "counts": {step: {name: n}}, "hits", "ms", "step_ms"}.
+    Raises the NightkeeperError that stopped it, after writing it down in the ledger.
+    """
+    began = time.monotonic()
+    ledger.begin(home, user, day, again=_again(home, user, day, from_step))
+    work, done = Day(home, user, day), set(ledger.steps_done(home, user, day))
+    counts: dict[str, Counts] = {}
+    for module in STEPS:
+        if module.STEP in done:
+            continue
+        try:
+            counts[module.STEP] = run_step(work, module)
+        except NightkeeperError as error:
+            ledger.failed(home, user, day, module.STEP, outcome(error))
+            raise
+    total = {name: n for step in counts.values() for name, n in step.items()}
+    ledger.complete(home, user, day, total)
+    ms = round((time.monotonic() - began) * 1000)
+    return {"user": user, "day": day, "counts": counts, "hits": work.hits, "ms": ms, "step_ms": work.ms}
+
+
+def close_days(
+    home: Home, user: str, days: Callable[[], Iterable[date]], report: Report, from_step: Step | None = None
+) -> None:
+    """Close days of one user, oldest first, under the user's lock; a day that fails does not hold up later ones.
+
+    days: asked for under the lock, since whoever held it before may have closed some
+    """
+    try:
+        with locks.hold(home.locks, locks.user_lock(user), wait=LOCK_WAIT):
+            for day in days():
+                if not report.stopped:
+                    _close_one(home, user, day, report, from_step)
+    except BusyError:
+        report.unfinished.append(f"{user} (another run is at work on it)")
+
+
+def days_to_close(home: Home, user: str, until: date, from_step: Step | None = None) -> list[date]:
+    """The days a night of `until` closes: all unfinished ones, and `until` itself again if it is closed already."""
+    unfinished = ledger.unfinished_days(home, user, until, home.knobs())
+    again = ledger.status(home, user, until) is not None and until not in unfinished
+    days = [*unfinished, until] if again else unfinished
+    return days if from_step is None else [day for day in days if day == until]
+
+
+def _close_one(home: Home, user: str, day: date, report: Report, from_step: Step | None) -> None:
+    try:
+        night: Summary = sealed(lambda: close_day(home, user, day, from_step))
+    except NightkeeperError as error:
+        report.unfinished.append(f"{user} {day} ({_failed_step(home, user, day)}{error})")
+        report.stopped = isinstance(error, BadKey)
+    else:
+        report.closed.append(night)
+        watcher.get()(night)
+
+
+def _failed_step(home: Home, user: str, day: date) -> str:
+    rows = home.lake.rows("nights_of_day", user=user, day=day)
+    return "".join(f"{row['step']}: " for row in rows if row["status"] == "failed" and row["step"] != ledger.NIGHT)
+
+
+def _again(home: Home, user: str, day: date, from_step: Step | None) -> list[str]:
+    """The steps of a day that count as not done, whatever the ledger says."""
+    steps = [str(module.STEP) for module in STEPS]
+    if from_step is not None:
+        return steps[steps.index(from_step) :]
+    done = ledger.steps_done(home, user, day)
+    closed = ledger.status(home, user, day) in ledger.CLOSED
+    return steps if done and (closed or _something_new(home, user, day, done)) else []
+
+
+def _something_new(home: Home, user: str, day: date, done: list[str]) -> bool:
+    if ledger.waiting(home, user, day):
+        return True
+    waiting = home.lake.rows("fragments_unarchived", user=user, day=day)[0]["waiting"]
+    return diaries.STEP in done and bool(waiting)

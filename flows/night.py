@@ -1,0 +1,64 @@
+"""The flow `nightly`: closes the business day of everybody, and whatever earlier days are unfinished."""
+
+from __future__ import annotations
+
+from datetime import date
+from functools import partial
+
+from prefect import flow, get_run_logger, runtime
+from prefect.client.schemas.objects import State
+from prefect.states import Completed, Failed
+
+from flows.closing import Report, close_days, days_to_close
+from flows.order import Step
+from flows.reports import leave_report
+from storage import ledger
+from storage.errors import BusyError
+from storage.home import Home, open_home
+
+
+def business_date(home: Home, day: date | None) -> date:
+    """The day a run is for: the parameter, or the business day of the moment it was scheduled for."""
+    return day or home.business_day(runtime.flow_run.scheduled_start_time)
+
+
+def run_name() -> str:
+    """What the run is called in Prefect's UI, such as `nightly 张曼婷 2026-03-02`."""
+    given = runtime.flow_run.parameters
+    return f"nightly {given.get('user') or 'all'} {business_date(open_home(), given.get('day'))}"
+
+
+@flow(name="nightly", flow_run_name=run_name, persist_result=False, log_prints=False)
+def nightly(user: str | None = None, day: date | None = None, from_step: Step | None = None) -> State[None]:
+    """Close the business day: settle what has run out, write the diary, update cards and states, lift out events.
+
+    Earlier days that are unfinished are closed first, the oldest before the others.
+
+    Args:
+        user: Whose day to close. Left empty: everybody's.
+        day: The business day to close. Left empty: the day this run was scheduled for.
+        from_step: Do this step and the later ones again, on that day only. Left empty: what is not done yet,
+            or everything on a day that was closed before.
+    """
+    home, log = open_home(), get_run_logger()
+    began, until, report = home.clock.now(), business_date(home, day), Report()
+    for name in [user] if user else ledger.users(home):
+        if not report.stopped:
+            close_days(home, name, partial(days_to_close, home, name, until, from_step), report, from_step)
+    flush(home, report)
+    leave_report(home, "nightly", report, began)
+    log.info(report.sentence)
+    return ended(report)
+
+
+def flush(home: Home, report: Report) -> None:
+    """Move the night's rows into Parquet files; the next night does it if somebody else is at it."""
+    try:
+        home.lake.flush()
+    except BusyError as error:
+        get_run_logger().info("the lake was not flushed: %s", error)
+
+
+def ended(report: Report) -> State[None]:
+    """The run's state: failed, in one sentence, when a day is unfinished."""
+    return Failed(message=report.sentence) if report.unfinished else Completed(message=report.sentence)

@@ -1,0 +1,1 @@
+SELECT max(day) AS day FROM backlog WHERE user_id = $user
