@@ -14,6 +14,7 @@ from flows.steps import STEPS, Counts, Day, outcome, run_step, sealed
 from storage import ledger, locks
 from storage.errors import BusyError, NightkeeperError
 from storage.home import Home
+from storage.reconcile import compare, repair
 from tasks import diaries
 from tasks.clients.outcomes import BadKey
 
@@ -79,6 +80,7 @@ def close_days(
     """
     try:
         with locks.hold(home.locks, locks.user_lock(user), wait=LOCK_WAIT):
+            repair(home, compare(home, user))  # what a killed night left between its two stores
             for day in days():
                 if not report.stopped:
                     _close_one(home, user, day, report, from_step)

@@ -1,0 +1,1 @@
+SELECT count(*) AS closed FROM nights WHERE step = 'night' AND status IN ('complete', 'stale')
