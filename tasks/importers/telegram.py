@@ -55,9 +55,8 @@ class _Chat:
 
 def fits(value: dict[str, Any]) -> bool:
     """Whether a JSON object is an export of Telegram's."""
-    messages = listing(value.get("messages"))
-    single = "type" in value and all(isinstance(message, dict) and "type" in message for message in messages[:3])
-    return isinstance(mapping(value.get("chats")).get("list"), list) or ("messages" in value and single)
+    single = isinstance(value.get("messages"), list) and {"type", "id"} <= value.keys()
+    return single or isinstance(mapping(value.get("chats")).get("list"), list)
 
 
 def read(source: Source) -> Iterator[Found]:
@@ -81,7 +80,9 @@ def _export(source: Source) -> dict[str, Any]:
         export = json.loads(document(source.path))
     except (ValueError, RecursionError):
         raise NightkeeperError(f"{source.path} is not valid JSON; was it copied whole?") from None
-    return mapping(export)
+    if not isinstance(export, dict) or not fits(export):
+        raise NightkeeperError(f"{source.path} is no export of Telegram Desktop's")
+    return export
 
 
 def _all_chats(export: dict[str, Any]) -> list[dict[str, Any]]:
