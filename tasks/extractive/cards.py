@@ -82,6 +82,10 @@ def _dimension(sentence: str, day: date) -> str | None:
         return "interaction"
     if tastes(sentence):
         return "preferences"
+    return _of_life(sentence, day)
+
+
+def _of_life(sentence: str, day: date) -> str | None:
     ahead = any(one.exact and 0 < (one.day - day).days <= SOON for one in dated(sentence, day))
     if _own(words.KEY_EVENT, sentence) and not ahead:
         return "key_events"
@@ -113,7 +117,7 @@ def _best(found: Sequence[Found]) -> list[Found]:
     taken: Counter[str] = Counter()
     kept: list[Found] = []
     for one in sorted(found, key=lambda one: (-one.worth, one.place)):
-        doubled = any(alike(plain(one.sentence), plain(other.sentence)) >= SAME for other in kept)
+        doubled = any(alike(plain(one.sentence), plain(other.sentence), but=words.EVERYDAY) >= SAME for other in kept)
         if taken[one.dimension] < MOST_A_DAY[one.dimension] and not doubled:
             taken[one.dimension] += 1
             kept.append(one)
@@ -149,7 +153,7 @@ def _about(sentence: str, line: Line) -> bool:
 
 
 def _near(sentence: str, line: Line) -> float:
-    return alike(plain(sentence), plain(line["text"]))
+    return alike(plain(sentence), plain(line["text"]), but=words.EVERYDAY)
 
 
 def _has_place(sentence: str, line: Line) -> bool:

@@ -167,7 +167,7 @@ _RULES: tuple[tuple[re.Pattern[str], Resolver, bool, bool], ...] = tuple(
         (rf"\bfor (?:the next )?(?P<n>{_EN_NUM}) (?P<unit>days?|weeks?)\b", _offset, False, True),
     )
 )  # fmt: skip
-_TIMELY = re.compile(r"[天周月日号晚早底]|星期|礼拜|20\d\d|[a-z]{3}day|ago\b|week|month|days|night|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)  # fmt: skip
+_TIMELY = re.compile(r"[天周月日号晚早底]|星期|礼拜|20\d\d|[a-z]{3}day|ago\b|morrow|today|week|month|days|night|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)  # fmt: skip
 _YEARLY = re.compile(r"生日|纪念日|忌日|birthday|anniversary", re.IGNORECASE)  # on that date in every year
 _CLOCK = re.compile(r"(凌晨|早上|早晨|上午|中午|下午|傍晚|晚上|今晚|明晚|明早)?\s?(\d{1,2}|十[一二]?|[一二三四五六七八九两])(?:[点點](?!建议|东西|心|点)(半|[一三]刻)?(?:(\d{1,2})分?)?|[:：](\d{2})(?!\d))")  # fmt: skip
 _ENGLISH_CLOCK = re.compile(r"\bat (\d{1,2})(?::(\d{2}))?\s*(am|pm|a\.m|p\.m)?\b", re.IGNORECASE)

@@ -14,7 +14,7 @@ from tasks.extractive.sentences import bigrams, clauses, essence, glue, read_lin
 from tasks.extractive.worth import is_meant, is_question, worth
 from tasks.questions import Language
 
-WORTH = 3.0  # from which a sentence may begin an event
+WORTH = 2.5  # from which a sentence may begin an event
 MOST = 8
 ROOM = 220  # characters of one event
 TITLE: dict[Language, int] = {"zh": 20, "en": 48}

@@ -125,7 +125,7 @@ def bigrams(text: str) -> frozenset[str]:
     return frozenset(words)
 
 
-def alike(one: str, other: str) -> float:
-    """How much of the shorter text's bigrams the longer one has too, 0 to 1."""
-    a, b = bigrams(one), bigrams(other)
+def alike(one: str, other: str, but: frozenset[str] = frozenset()) -> float:
+    """How much of the shorter text's bigrams (`but` those) the longer one has too, 0 to 1."""
+    a, b = bigrams(one) - but, bigrams(other) - but
     return len(a & b) / min(len(a), len(b)) if a and b else float(essence(one) == essence(other))

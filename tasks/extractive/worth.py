@@ -35,6 +35,7 @@ _WEIGHTS: tuple[tuple[words.Words | re.Pattern[str], float], ...] = (
     (words.MOVED, 1.0),
     (words.OVER, 1.0),
     (words.CORRECTION, 1.0),
+    (words.GIVEN_UP, 1.0),
     (words.FIRST, 0.8),
 )
 
