@@ -19,7 +19,8 @@ import tenacity
 
 from tasks.clients.chat import mended
 from tasks.clients.exchange import post
-from tasks.clients.outcomes import BadKey, Empty, Malformed, ModelError, RateLimited, Unavailable
+from tasks.clients.outcomes import BadKey, Empty, Malformed, ModelError, RateLimited, TooLong, Unavailable
+from tasks.clients.passages import in_batches
 
 RETRIES, RETRY_SECONDS = 3, 2.0
 ROUNDS, ROUND_SECONDS = 3, 30.0
@@ -61,20 +62,20 @@ class HttpEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         """A vector for each text, and an empty list for one the service does not take. Raises a ModelError."""
-        vectors = [list[float]() for _ in texts]
-        worded = [(place, plain) for place, text in enumerate(texts) if (plain := _plain(text))]
-        for start in range(0, len(worded), BATCH):
-            part = worded[start : start + BATCH]
-            for (place, _), vector in zip(part, self._embed([text for _, text in part]), strict=True):
-                vectors[place] = vector
-        return vectors
+        return in_batches([_plain(text) for text in texts], BATCH, self._embed)
 
     def embed_query(self, text: str) -> list[float]:
-        """The vector of a query, in one call without retries. Raises a ModelError."""
+        """The vector of a query, without retries; one that is too long is taken by its end. Raises a ModelError."""
         plain = _plain(text)
         if not plain:
             raise Empty("there is nothing to embed")
-        return self._once(self._queries, [plain])[0]
+        while True:
+            try:
+                return self._once(self._queries, [plain])[0]
+            except TooLong:
+                if len(plain) <= SHORTEST_CUT:
+                    raise
+                plain = plain[-(len(plain) // 2) :]
 
     def _embed(self, texts: list[str]) -> list[list[float]]:
         try:
@@ -102,7 +103,7 @@ class HttpEmbedder:
         while len(text) > SHORTEST_CUT:
             text = text[: len(text) // 2]
             try:
-                return self._retried([text])
+                return self._retried([text])[0]
             except BadKey:
                 raise
             except ModelError as again:
@@ -150,7 +151,7 @@ def _vectors(reply: dict[str, Any], count: int) -> list[list[float]]:
     if len(data) != count:
         raise Malformed(f"the embedder gave {len(data)} vectors for {count} texts")
     places = [item.get("index", place) for place, item in enumerate(data)]
-    if set(places) != set(range(count)):
+    if not all(type(place) is int for place in places) or set(places) != set(range(count)):
         raise Malformed("the embedder's answer does not say which vector is whose")
     placed = {place: item.get("embedding") for place, item in zip(places, data, strict=True)}
     return [_vector(placed[place]) for place in range(count)]

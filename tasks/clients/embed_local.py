@@ -13,6 +13,7 @@ from typing import Any
 
 from tasks.clients.chat import mended
 from tasks.clients.outcomes import Empty, Malformed
+from tasks.clients.passages import in_batches
 
 MODEL, DIMENSION = "multilingual-e5-small-q4", 384
 WINDOW_TOKENS = 512  # one pass of the model; every further window takes as long again
@@ -38,13 +39,7 @@ class LocalEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         """A vector for each text, with the prefix passages need; an empty list for a blank one."""
-        vectors = [list[float]() for _ in texts]
-        worded = [(place, plain) for place, text in enumerate(texts) if (plain := _plain(text))]
-        for start in range(0, len(worded), BATCH):
-            part = worded[start : start + BATCH]
-            for (place, _), vector in zip(part, self._embed([text for _, text in part], query=False), strict=True):
-                vectors[place] = vector
-        return vectors
+        return in_batches([_plain(text) for text in texts], BATCH, lambda part: self._embed(part, query=False))
 
     def embed_query(self, text: str) -> list[float]:
         """The vector of a query, with the prefix queries need. Raises Empty for a blank one."""
