@@ -40,6 +40,9 @@ class Knobs(BaseModel):
     gc_keep_importance: float = knob(
         0.4, "重要度达到多少就不回收", "importance from which an event is kept", ge=0.0, le=1.0
     )
+    gc_graveyard_days: int = knob(
+        30, "回收的记忆在墓地里留多少天", "days a collected memory can still be brought back", ge=1, le=3650
+    )
 
     @field_validator("night_hour")
     @classmethod

@@ -1,0 +1,1 @@
+DELETE FROM event_log WHERE user_id = $user AND day = $day AND step = $step

@@ -1,0 +1,1 @@
+DELETE FROM graveyard WHERE user_id = $user AND day < $before

@@ -1,0 +1,1 @@
+DELETE FROM quarantine WHERE user_id = $user AND day = $day AND step = $step

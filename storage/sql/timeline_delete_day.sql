@@ -1,0 +1,1 @@
+DELETE FROM timeline WHERE user_id = $user AND day = $day
