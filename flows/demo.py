@@ -1,4 +1,4 @@
-"""`make demo`: a chat becomes diaries, cards, a timeline, states and events, through a real Prefect server and worker."""
+"""`make demo`: a chat becomes diaries, cards, states and events, through a real Prefect server and worker."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ from tasks.show import What, render
 SAMPLE = Path("tasks/sample/chat.jsonl")
 DEPLOYMENT = "history/replay"
 WAIT_SECONDS = 120.0  # for the worker to take the run up
+QUERIES = (
+    "select day, count(*) from messages group by day order by day",
+    "select user_id, day, step, status, counts from nights order by all",
+)
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
 
@@ -122,8 +126,8 @@ def further(home_path: Path, url: str, out: Console) -> None:
     out.print(f"Look further with NIGHTKEEPER_HOME={home_path}:", soft_wrap=True)
     if others:
         out.print(f"  {tool} show --user {others[0]}        (and {len(others) - 1} more users)", soft_wrap=True)
-    out.print(f'  {tool} sql "select day, count(*) from messages group by day order by day"', soft_wrap=True)
-    out.print(f'  {tool} sql "select user_id, day, step, status, counts from nights order by all"', soft_wrap=True)
+    for query in QUERIES:
+        out.print(f'  {tool} sql "{query}"', soft_wrap=True)
 
 
 def fail(home: Path, sentence: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from flows.prefect_env import POOL, answering_server, answers, enter, free_port, prefect_environment
 from storage.errors import NightkeeperError
 
-START_SECONDS = 180.0
+START_SECONDS = 300.0
 STOP_SECONDS = 20.0
 USUAL_PORT = 4200
 
@@ -28,7 +28,17 @@ def some_server(home: Path) -> Iterator[str]:
     with ExitStack() as stack:
         url = answering_server() or stack.enter_context(own_server(home, free_port(0)))
         enter(home, url, quiet=True)
+        stack.callback(drain)
         yield url
+
+
+def drain() -> None:
+    """Send what Prefect still has to tell its server; once the server is gone each line would become an error."""
+    from prefect.events.worker import EventsWorker  # noqa: PLC0415 - only after `enter`
+    from prefect.logging.handlers import APILogWorker  # noqa: PLC0415
+
+    for service in (APILogWorker, EventsWorker):
+        service.drain_all(timeout=STOP_SECONDS)
 
 
 @contextmanager
