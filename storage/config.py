@@ -36,6 +36,16 @@ class EmbedEndpoint(BaseModel):
     key: SecretStr = SecretStr("")
 
 
+class RerankEndpoint(BaseModel):
+    """A reranker behind Jina's and Cohere's wire (/rerank)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    url: str = Field(min_length=1, description="base address; /rerank is put behind it unless it ends so")
+    model: str = Field(min_length=1)
+    key: SecretStr = SecretStr("")
+
+
 class Environment(BaseSettings):
     """Settings read once at an entrypoint. Nested ones are spelt NIGHTKEEPER_CHAT__URL and so on."""
 
@@ -54,6 +64,7 @@ class Environment(BaseSettings):
     chat: ChatEndpoint | None = None
     summary: ChatEndpoint | None = Field(None, description="for batches and nights; the chat model if unset")
     embed: EmbedEndpoint | None = None
+    rerank: RerankEndpoint | None = None
 
     @field_validator("zone")
     @classmethod

@@ -44,3 +44,13 @@ def vectors_index() -> Any:
 def match(text: str, column: str) -> Any:
     """A query for any of the words of `text` in one column."""
     return lancedb().query.MatchQuery(text, column)
+
+
+def bitmap_index() -> Any:
+    """An index over a column of few different values, for predicates."""
+    return lancedb().index.Bitmap()
+
+
+def sorted_index() -> Any:
+    """An index over a column that is asked for ranges."""
+    return lancedb().index.BTree()

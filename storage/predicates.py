@@ -33,6 +33,11 @@ def of_user(user: str, kinds: Sequence[str]) -> str:
     return f"user_id = {literal(user)} AND kind IN ({', '.join(literal(kind) for kind in kinds)})"
 
 
+def of_person(user: str) -> str:
+    """Rows of one user."""
+    return f"user_id = {literal(user)}"
+
+
 def in_project(project: str | None) -> str:
     """Rows of one project, or for None the rows that belong to none."""
     return f"project = {literal(project)}" if project else "project IS NULL"
@@ -56,6 +61,17 @@ def made_on(day: date) -> str:
 def made_until(day: date) -> str:
     """Rows made by the night of `day` or an earlier one."""
     return f"made_on <= date '{day.isoformat()}'"
+
+
+def among_days(days: Iterable[date]) -> str:
+    """Rows of these business days."""
+    return "day IN (" + ", ".join(f"date '{day.isoformat()}'" for day in days) + ")"
+
+
+def between_days(first: date | None, last: date | None) -> list[str]:
+    """Rows of the business days from `first` to `last`, either of them open."""
+    since = [f"day >= date '{first.isoformat()}'"] if first else []
+    return since + ([f"day <= date '{last.isoformat()}'"] if last else [])
 
 
 def both(*predicates: str) -> str:

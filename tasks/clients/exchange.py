@@ -43,11 +43,23 @@ def open_client(read_seconds: float) -> httpx.Client:
     return httpx.Client(timeout=httpx.Timeout(read_seconds, connect=CONNECT_SECONDS))
 
 
-def post(client: httpx.Client, url: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> dict[str, Any]:
-    """The reply to one POST. Raises the ModelError that says what to do about anything else."""
+def post(
+    client: httpx.Client,
+    url: str,
+    headers: Mapping[str, str],
+    body: Mapping[str, Any],
+    timeout: float | None = None,
+) -> dict[str, Any]:
+    """The reply to one POST. Raises the ModelError that says what to do about anything else.
+
+    timeout: seconds, in place of the client's own
+    """
+    patience = httpx.USE_CLIENT_DEFAULT if timeout is None else httpx.Timeout(timeout)
     raw = json.dumps(body, ensure_ascii=False).encode("utf-8", "ignore")
     try:
-        response = client.post(url, headers={**headers, "content-type": "application/json"}, content=raw)
+        response = client.post(
+            url, headers={**headers, "content-type": "application/json"}, content=raw, timeout=patience
+        )
     except httpx.TimeoutException:
         raise Unavailable("the model's service does not answer in time") from None
     except httpx.HTTPError as error:
