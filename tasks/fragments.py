@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from storage import ledger
 from storage.home import Home
@@ -48,6 +48,12 @@ class FragmentAnswer(BaseModel):
     """The summary of one run of messages; an empty text says that nothing in it is worth keeping."""
 
     text: str
+
+    @field_validator("text")
+    @classmethod
+    def _nothing(cls, text: str) -> str:
+        """A model that should say nothing likes to say that it is nothing."""
+        return "" if letters(text) in _NOTHING else text
 
 
 def batches(home: Home, user: str, day: date, *, everything: bool) -> list[dict[str, Any]]:
@@ -155,7 +161,7 @@ def _told(engine: Engine, batch: Mapping[str, Any], messages: Sequence[Mapping[s
             raise
         half = len(messages) // 2
         return joined([_told(engine, batch, messages[:half]), _told(engine, batch, messages[half:])], "\n")
-    return Faithful("") if _says_nothing(text) else usable(text, sources, question, LONGEST, _own(messages))
+    return usable(text, sources, question, LONGEST, _own(messages)) if text else Faithful("")
 
 
 def _question(
@@ -169,7 +175,7 @@ def _question(
     sources += [message["at"] for message in messages]
 
     def check(answer: FragmentAnswer) -> None:
-        if not _says_nothing(answer.text):
+        if answer.text:
             usable(answer.text, sources, question, LONGEST, _own(messages))
 
     question = Question(
@@ -193,10 +199,6 @@ def _variables(batch: Mapping[str, Any], messages: Sequence[Mapping[str, str]]) 
 
 def _own(messages: Sequence[Mapping[str, str]]) -> list[str]:
     return [message["text"] for message in messages if message["role"] == "user"]
-
-
-def _says_nothing(text: str) -> bool:
-    return letters(text) in _NOTHING
 
 
 def _row(user: str, batch: Mapping[str, Any]) -> Row:

@@ -17,7 +17,9 @@ from storage.home import Home
 from storage.ids import content_id
 from storage.lake import Row, Transaction
 from tasks import diaries, language, settling
+from tasks.attribution import misattributed
 from tasks.clients.outcomes import ModelError
+from tasks.evidence import read_evidence
 from tasks.faithful import usable
 from tasks.questions import Engine, Question
 from tasks.sentences import letters, quoted
@@ -64,6 +66,7 @@ def read(home: Home, user: str, day: date) -> dict[str, Any]:
         "cutoff": cutoff.isoformat(), "zone": home.clock.zone.key,
         "states": [_state(home, row) for row in rows if not row["locked"]],
         "locked": sorted(letters(row["text"]) for row in rows if row["locked"]),
+        "messages": [{key: said[key] for key in ("role", "text")} for said in read_evidence(home, user, day)[1]],
     }  # fmt: skip
 
 
@@ -162,6 +165,8 @@ def _opened(
     text = _text(change.text, question, [inputs["diary"], inputs["day"], due[:16]])
     if letters(text) in touched:
         raise Dropped("duplicates")
+    if whose := misattributed(text, evidence, inputs["messages"]):
+        raise Dropped(whose)
     touched.add(letters(text))
     midnight = datetime.combine(date.fromisoformat(inputs["day"]), time.min, ZoneInfo(inputs["zone"]))
     state_id = content_id(midnight, inputs["user"], inputs["day"], letters(text))
