@@ -1,0 +1,75 @@
+"""A real Prefect server for a test session, homes that flows open by themselves, and a model that echoes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from wire import Seen, Wire
+
+from flows.prefect_env import free_port, prefect_environment
+from flows.server import own_server
+from storage.archive import NewMessage, archive
+from storage.home import Home
+
+MARKER = "ZEBRAQUARTZ"  # stands in chats only; must never be found in Prefect's database
+
+
+@contextmanager
+def prefect_session(folder: Path) -> Iterator[str]:
+    """A server with its own database, which flows of this process and its children run on; yields its API's address."""
+    with own_server(folder, free_port(0)) as url, pytest.MonkeyPatch.context() as patch:
+        environment = prefect_environment(folder, url, {})
+        for name, value in environment.items():
+            if name.startswith("PREFECT"):
+                patch.setenv(name, value)
+        patch.setenv("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
+        from prefect.settings import PREFECT_API_URL, PREFECT_HOME, temporary_settings  # noqa: PLC0415
+
+        with temporary_settings({PREFECT_API_URL: url, PREFECT_HOME: folder / "prefect"}):
+            yield url
+            from flows.server import drain  # noqa: PLC0415
+
+            drain()
+
+
+def enter_home(home: Home, patch: pytest.MonkeyPatch) -> None:
+    """Make this the home that a flow of this process, or of a child, opens."""
+    patch.setenv("NIGHTKEEPER_HOME", str(home.path))
+    if home.environment.now:
+        patch.setenv("NIGHTKEEPER_NOW", home.environment.now.isoformat())
+    if chat := home.environment.chat:
+        for name in ("url", "model", "timeout_seconds"):
+            patch.setenv(f"NIGHTKEEPER_CHAT__{name.upper()}", str(getattr(chat, name)))
+
+
+def say(home: Home, user: str, at: str, texts: Sequence[str]) -> None:
+    """Archive messages a minute apart, user and assistant in turn; `at` is YYYY-MM-DD HH:MM in the home's zone."""
+    start = home.clock.local(datetime.fromisoformat(at))
+    archive(home, [
+        NewMessage(
+            user_id=user, chat_id=f"chat of {user}", role="assistant" if n % 2 else "user", text=text,
+            sent_at=start + timedelta(minutes=n), source="test", source_id=f"{at}/{n}",
+        )
+        for n, text in enumerate(texts)
+    ])  # fmt: skip
+
+
+def echo(wire: Wire) -> None:
+    """A model that repeats what it was told and changes nothing else."""
+    wire.answer(lambda seen: {"text": "".join(re.findall(r"用户: (.+)", seen.text))}, purpose="fragments")
+    wire.answer(told, purpose="diaries")
+    wire.answer({"states": []}, purpose="settling")
+    wire.answer({"changes": [], "timeline": None}, purpose="cards")
+    wire.answer({"changes": []}, purpose="states")
+    wire.answer({"events": []}, purpose="events")
+
+
+def told(seen: Seen) -> dict[str, Any]:
+    """The diary of the fragments in the question, word for word."""
+    return {"text": "".join(re.findall(r"^\[\d.*?\] (.+)$", seen.text, flags=re.MULTILINE))}
