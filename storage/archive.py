@@ -15,6 +15,7 @@ import pyarrow as pa
 from storage import locks
 from storage.home import Home
 from storage.ids import content_id, digest
+from storage.kept import kept
 from storage.lake import Transaction
 
 Mode = Literal["companion", "project", "assistant"]
@@ -104,7 +105,8 @@ def archive(
         return Archived(0, 0)
     stamped = _stamp(home, messages)
     with _chat_locks(home, stamped):
-        added = home.lake.write(lambda tx: _insert(home, tx, stamped, mode, titles or {}))
+        chats = _new_chats(home, stamped, mode, titles or {})
+        added = home.lake.write(lambda tx: _insert(home, tx, stamped, chats))
     return Archived(added, len(messages) - added)
 
 
@@ -128,14 +130,13 @@ def _chat_locks(home: Home, stamped: Sequence[_Stamped]) -> Iterator[None]:
         yield
 
 
-def _insert(home: Home, tx: Transaction, stamped: list[_Stamped], mode: Mode, titles: Mapping[str, str]) -> int:
+def _insert(home: Home, tx: Transaction, stamped: Sequence[_Stamped], chats: Sequence[Mapping[str, Any]]) -> int:
     looked_for = [key for entry in stamped for key in (entry.id, entry.message.replaces) if key]
     known = {row["id"] for row in tx.rows("messages_known", first=min(looked_for), last=max(looked_for))}
     fresh = [entry for entry in stamped if entry.id not in known]
     if fresh:
-        now = home.clock.now()
-        tx.insert_arrow("messages", _message_batch(fresh, _latest(tx, fresh, known), now))
-        tx.insert("chats", _new_chats(tx, fresh, mode, titles, now))
+        tx.insert_arrow("messages", _message_batch(fresh, _latest(tx, fresh, known), home.clock.now()))
+        tx.insert("chats", chats)
         tx.insert("backlog", _backlog(fresh))
     return len(fresh)
 
@@ -186,12 +187,12 @@ _TEXT_COLUMNS = (
 )  # fmt: skip
 
 
-def _new_chats(
-    tx: Transaction, fresh: Sequence[_Stamped], mode: Mode, titles: Mapping[str, str], now: datetime
-) -> list[dict[str, Any]]:
-    first = {_chat(entry): entry.message for entry in reversed(fresh)}
+def _new_chats(home: Home, stamped: Sequence[_Stamped], mode: Mode, titles: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The rows of chats seen for the first time; the caller holds their locks, so they stay new."""
+    first = {_chat(entry): entry.message for entry in reversed(stamped)}
     users = sorted({user for user, _ in first})
-    known = {(row["user_id"], row["id"]) for row in tx.rows("chats_known", users=users)}
+    rows = kept(home.lake, "chats", tuple(users), lambda: home.lake.rows("chats_known", users=users))
+    known, now = {(row["user_id"], row["id"]) for row in rows}, home.clock.now()
     return [
         {
             "id": chat,

@@ -9,12 +9,17 @@ from pydantic import ValidationError
 
 from storage.clock import Clock
 from storage.errors import NightkeeperError
+from storage.kept import kept
 from storage.knobs import Knobs
 from storage.lake import Lake
 
 
 def read_knobs(lake: Lake) -> Knobs:
     """The knobs as they are set now; one that this version no longer knows is passed over."""
+    return kept(lake, "settings", "knobs", lambda: _stored(lake))
+
+
+def _stored(lake: Lake) -> Knobs:
     stored = {row["name"]: json.loads(row["value"]) for row in lake.rows("settings_current")}
     return Knobs(**{name: value for name, value in stored.items() if name in Knobs.model_fields})
 
