@@ -19,7 +19,7 @@ from tasks.quantities import Quantities, arabic, quantities
 
 NEAR_DAYS = 14  # how far "昨天" or "next Friday" can reach from a date that is written out
 _LINK = re.compile(r"(?:https?://|www\.)[^\s，。！？；）】》”\"'<>]+", re.IGNORECASE | re.ASCII)
-_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII)
+_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII)
 _HANDLE = re.compile(r"(?<![\w.])@[A-Za-z0-9_\u4e00-\u9fff]{2,32}")
 _RELATIVE = re.compile(
     r"[昨今明前后]天|[昨今明]晚|大[前后]天|[上下这本]个?(?:周|星期|礼拜|月)|周[一二三四五六日末]|星期|礼拜|\d天[前后]|月底|月初|"
@@ -38,6 +38,8 @@ _NAMED = re.compile(
     r"|\b(?:nicknamed|named|called|goes by(?: the name)?|renamed(?: to)?|nickname(?: is| of)?)"
     r"\s+[\"“']?(?P<en>[A-Z][\w'-]*)"
 )
+_OF_CALENDAR = re.compile(r"(?:\d|年|月|日|号|点)$")
+_OF_TIME = re.compile(r"(?:分钟|小时|hours?|hrs?|min(?:ute)?s?)$")
 _NO_WORD = re.compile(r"[\W_]+")
 
 
@@ -103,7 +105,7 @@ def _quantities(text: str, said: _Said) -> Iterator[str]:
     bare = _MAIL.sub(" ", _LINK.sub(" ", text))
     claimed = quantities(bare)
     for value, written in claimed.claims.items():
-        if not _has_number(value, said.found):
+        if not _has_number(value, written, said.found):
             yield written
     for moment, written in claimed.times.items():
         if moment not in said.found.times and (moment + 720) % 1440 not in said.found.times:
@@ -113,9 +115,13 @@ def _quantities(text: str, said: _Said) -> Iterator[str]:
             yield written
 
 
-def _has_number(value: Decimal, found: Quantities) -> bool:
-    hours = {Decimal(minutes // 60) for minutes in found.times}
-    return value in found.numbers or value in hours or value / 60 in found.numbers or value * 60 in found.numbers
+def _has_number(value: Decimal, written: str, found: Quantities) -> bool:
+    """The same number; 24号 or a bare 24 may also come from a date, and 90分钟 from hours."""
+    if value in found.numbers:
+        return True
+    if _OF_CALENDAR.search(written) and value in found.parts:
+        return True
+    return bool(_OF_TIME.search(written)) and (value / 60 in found.numbers or value * 60 in found.numbers)
 
 
 def _has_date(day: tuple[int, int, int], said: _Said) -> bool:

@@ -14,7 +14,7 @@ _WORD = re.compile(rf"[{_HAN}]+|[^\W\d_{_HAN}]+(?:['’][^\W\d_{_HAN}]+)*")
 _NO_LANGUAGE = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`"  # code
     r"|https?://[^\s，。！？）】]+|www\.[^\s，。！？）】]+"  # links
-    r"|[\w.+-]+@[\w-]+\.[\w.-]+|[@#]\w+"  # addresses, handles, tags
+    r"|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+|[@#]\w+"  # addresses, handles, tags
     r"|\b[A-Z][A-Z0-9]{0,3}\b",  # AI, PPT, B2: at home in either language
     re.DOTALL | re.ASCII,
 )

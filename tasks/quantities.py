@@ -46,10 +46,12 @@ _TIME = re.compile(
 class Quantities:
     """What a text names. A date is (year, month, day) with 0 for what is not said; a time is minutes since midnight.
 
+    parts: the years, months, days, hours and minutes of the dates and times
     claims: number -> as written, for those that matter (two digits or more, or with a unit)
     """
 
     numbers: set[Decimal] = field(default_factory=set)
+    parts: set[Decimal] = field(default_factory=set)
     claims: dict[Decimal, str] = field(default_factory=dict)
     dates: dict[tuple[int, int, int], str] = field(default_factory=dict)
     times: dict[int, str] = field(default_factory=dict)
@@ -73,7 +75,7 @@ def arabic(text: str) -> str:
 
     Numerals in idioms, rough counts and days of the week are left alone (十分, 万一, 两三天, 星期三).
     """
-    plain = unicodedata.normalize("NFKC", text).lower()
+    plain = " ".join(unicodedata.normalize("NFKC", text).lower().split())
     plain = plain.replace("个半小时", ".5小时").replace("半个小时", "30分钟").replace("半小时", "30分钟")
     plain = re.sub(r"(\d+(?:\.\d+)?)\s*([百千万亿]+)", lambda match: _scaled(match[1], match[2]), plain)
     plain = re.sub(rf"百分之({_NUMERAL}|\d+)", lambda match: f"{_spelt(match[1])}%", plain)
@@ -112,7 +114,7 @@ def _take_dates(text: str, found: Quantities) -> str:
             spoken = _date(match)
             if spoken:
                 found.dates.setdefault(spoken, match[0].strip())
-                found.numbers.update(Decimal(part) for part in spoken if part)
+                found.parts.update(Decimal(part) for part in spoken if part)
         text = pattern.sub(lambda match: " ; " if _date(match) else match[0], text)
     return text
 
@@ -132,7 +134,7 @@ def _take_times(text: str, found: Quantities) -> str:
     for match in _TIME.finditer(text):
         for minutes in _minutes(match):
             found.times.setdefault(minutes, match[0].strip())
-            found.numbers.update((Decimal(minutes // 60), Decimal(minutes % 60)))
+            found.parts.update((Decimal(minutes // 60), Decimal(minutes % 60)))
     return _TIME.sub(" ; ", text)
 
 

@@ -8,12 +8,15 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from wire import Wire
 
 from storage.config import Environment
 from storage.home import Home, open_home
 
 MakeHome = Callable[..., Home]
+settings.register_profile("unhurried", deadline=None)  # a busy machine is no failure
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
