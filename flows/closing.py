@@ -65,8 +65,7 @@ def close_day(home: Home, user: str, day: date, from_step: Step | None = None) -
         except NightkeeperError as error:
             ledger.failed(home, user, day, module.STEP, outcome(error))
             raise
-    total = {name: n for step in counts.values() for name, n in step.items()}
-    ledger.complete(home, user, day, total)
+    ledger.complete(home, user, day)
     ms = round((time.monotonic() - began) * 1000)
     return {"user": user, "day": day, "counts": counts, "hits": work.hits, "ms": ms, "step_ms": work.ms}
 

@@ -135,8 +135,10 @@ def run_step(day: Day, module: ModuleType) -> Counts:
 
 
 def flush(day: Day, module: ModuleType) -> Counts:
-    """Step 0: every waiting message into a fragment."""
+    """Step 0: every waiting message into a fragment. Counts what stands, so a night that was killed counts the same."""
     counts = make_fragments(day, everything=True)
+    standing = Counter(row["status"] for row in day.home.lake.rows("fragments_of_night", user=day.user, day=day.day))
+    counts |= {"fragments": standing.total(), **{name: n for name, n in standing.items() if name != "summarised"}}
     _written(day, module, "write", partial(module.finish, day.home, day.user, day.day, counts))
     return counts
 

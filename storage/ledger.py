@@ -8,6 +8,7 @@ last success. `error` names an outcome or a type, and never holds text of a chat
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from datetime import date, datetime
@@ -63,15 +64,16 @@ def failed(home: Home, user: str, day: date, step: str, error: str) -> int:
     return home.lake.rewrite(work)
 
 
-def complete(home: Home, user: str, day: date, counts: Mapping[str, int]) -> None:
-    """Close a day: its night is complete, with these counts."""
+def complete(home: Home, user: str, day: date) -> None:
+    """Close a day; its night counts what its steps count, whichever run did them."""
 
     def work(tx: Transaction) -> None:
-        night = _by_step(tx.rows("nights_of_day", user=user, day=day)).get(NIGHT, {})
-        now = home.clock.now()
-        _replace(
-            tx, _row(user, day, NIGHT, "complete", started_at=night.get("started_at"), finished_at=now, counts=counts)
-        )
+        rows = _by_step(tx.rows("nights_of_day", user=user, day=day))
+        counts: Counter[str] = Counter()
+        for step in rows:
+            counts.update(json.loads(rows[step]["counts"]) if step != NIGHT else {})
+        started, now = rows.get(NIGHT, {}).get("started_at"), home.clock.now()
+        _replace(tx, _row(user, day, NIGHT, "complete", counts, started_at=started, finished_at=now))
 
     home.lake.rewrite(work)
 

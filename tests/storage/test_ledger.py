@@ -27,7 +27,7 @@ def step(home: Home, user: str, on: date, name: str, **counts: int) -> None:
 
 def close(home: Home, user: str, on: date) -> None:
     ledger.begin(home, user, on)
-    ledger.complete(home, user, on, {})
+    ledger.complete(home, user, on)
 
 
 def test_a_step_done_twice_stands_once_with_the_later_counts(home: Home) -> None:
@@ -45,6 +45,15 @@ def test_a_step_counts_only_with_its_transaction(home: Home) -> None:
     with pytest.raises(KeyboardInterrupt):
         home.lake.rewrite(work)
     assert ledger.steps_done(home, ANN, day(1)) == []
+
+
+def test_a_night_counts_what_its_steps_count(home: Home) -> None:
+    ledger.begin(home, ANN, day(1))
+    step(home, ANN, day(1), "update_cards", add=2, dropped=1)
+    step(home, ANN, day(1), "recheck_states", add=1)
+    ledger.complete(home, ANN, day(1))
+    night = next(row for row in home.lake.rows("nights_of_day", user=ANN, day=day(1)) if row["step"] == "night")
+    assert night["counts"] == '{"add": 3, "dropped": 1}'
 
 
 def test_failures_of_a_day_are_counted_until_it_closes(home: Home) -> None:
