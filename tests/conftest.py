@@ -65,3 +65,12 @@ def prefect_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     with prefect_session(tmp_path_factory.mktemp("prefect")) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def deployed(prefect_url: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The server with every deployment of prefect.yaml registered; its API's address."""
+    from flows.server import deploy  # noqa: PLC0415
+
+    deploy(tmp_path_factory.mktemp("deploy"), prefect_url)
+    return prefect_url

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from wire import Seen, Wire
 
@@ -73,3 +75,29 @@ def echo(wire: Wire) -> None:
 def told(seen: Seen) -> dict[str, Any]:
     """The diary of the fragments in the question, word for word."""
     return {"text": "".join(re.findall(r"^\[\d.*?\] (.+)$", seen.text, flags=re.MULTILINE))}
+
+
+def start_run(url: str, deployment: str, **parameters: Any) -> str:
+    """Ask for a run of a deployment, as the UI does; the run's id."""
+    with httpx.Client(base_url=url, timeout=120) as api:
+        found = api.get(f"/deployments/name/{deployment}").raise_for_status().json()
+        answer = api.post(f"/deployments/{found['id']}/create_flow_run", json={"parameters": parameters})
+        return str(answer.raise_for_status().json()["id"])
+
+
+def retry_run(url: str, run_id: str) -> None:
+    """What the UI's Retry button does."""
+    state = {"type": "SCHEDULED", "name": "AwaitingRetry"}
+    answer = httpx.post(f"{url}/flow_runs/{run_id}/set_state", json={"state": state, "force": True}, timeout=120)
+    assert answer.raise_for_status().json()["status"] == "ACCEPT"
+
+
+def ended_run(url: str, run_id: str, seconds: float = 900.0) -> dict[str, Any]:
+    """The run, once it has ended."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        run: dict[str, Any] = httpx.get(f"{url}/flow_runs/{run_id}", timeout=120).raise_for_status().json()
+        if run["state"]["type"] in {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}:
+            return run
+        time.sleep(0.5)
+    raise AssertionError(f"the run did not end in {seconds} s")
