@@ -40,7 +40,7 @@ FULL = {
 LAPSES = ("recent", "goals", "relationships", "key_events")
 RECENT_DAYS = 14
 SAME = 0.6  # share of bigrams from which a line says it already
-RELATED = 0.34  # from which a correction is about the line
+RELATED = 0.3  # from which a correction is about the line
 LONGEST = 80
 SOON = 7  # days within which a plan is a state, not a goal
 
@@ -87,7 +87,9 @@ def _dimension(sentence: str, day: date) -> str | None:
 
 def _of_life(sentence: str, day: date) -> str | None:
     ahead = any(one.exact and 0 < (one.day - day).days <= SOON for one in dated(sentence, day))
-    if _own(words.KEY_EVENT, sentence) and not ahead:
+    if words.ABOUT_OTHERS.search(sentence):
+        return None
+    if _own(words.KEY_EVENT, sentence) and words.HAPPENED.search(sentence) and not ahead:
         return "key_events"
     if _own(words.GOAL, sentence) and not ahead and len(sentence) >= 8 and not words.NO_PLAN.search(sentence):
         return "goals"

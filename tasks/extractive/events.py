@@ -15,7 +15,7 @@ from tasks.extractive.worth import is_meant, is_question, worth
 from tasks.questions import Language
 
 WORTH = 2.5  # from which a sentence may begin an event
-MOST = 8
+MOST = 6
 ROOM = 220  # characters of one event
 TITLE: dict[Language, int] = {"zh": 20, "en": 48}
 SHARED = 2  # rare bigrams that make two sentences one topic

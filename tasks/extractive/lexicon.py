@@ -31,6 +31,12 @@ class Words:
         if self.english and _LATIN.search(text):
             yield from self.english.finditer(text)
 
+    def sub(self, text: str) -> str:
+        """The text without what matches."""
+        for pattern in (self.chinese, self.english):
+            text = pattern.sub("", text) if pattern else text
+        return text
+
 
 def _any(*patterns: str) -> Words:
     chinese = [pattern for pattern in patterns if _CHINESE.search(pattern)]
@@ -43,8 +49,8 @@ def _any(*patterns: str) -> Words:
 
 KIN = (
     r"(?:我|咱)(?:的)?(?:爸妈?|妈|爷|奶|哥|姐|弟|妹|爹|娘|家人|同事|老板|领导|朋友|室友|同学|导师|老师|邻居|对象|儿子|女儿|孩子|侄|徒弟|师傅|学生|病人|经理)"
-    r"|爸爸|妈妈|父亲|母亲|父母|爸妈|老爸|老妈|爷爷|奶奶|外公|外婆|姥姥|姥爷|哥哥|姐姐|弟弟|妹妹|表[哥姐弟妹]|堂[哥姐弟妹]|叔叔|阿姨|舅舅|姑姑"
-    r"|老公|老婆|丈夫|妻子|男朋友|女朋友|男友|女友|未婚[夫妻]|前任|儿子|女儿|闺蜜|室友|同事|同学|导师|发小|搭档|上司"
+    r"|(?:[我咱]们?的?)?(?:爸爸|妈妈|父亲|母亲|父母|爸妈|老爸|老妈|爷爷|奶奶|外公|外婆|姥姥|姥爷|哥哥|姐姐|弟弟|妹妹|表[哥姐弟妹]|堂[哥姐弟妹]|叔叔|阿姨|舅舅|姑姑"
+    r"|老公|老婆|丈夫|妻子|男朋友|女朋友|男友|女友|未婚[夫妻]|前任|儿子|女儿|闺蜜|室友|同事|同学|导师|发小|搭档|上司)"
 )
 KIN_EN = (
     r"\bmy (?:mom|mum|mother|dad|father|parents|brother|sister|wife|husband|son|daughter|grand\w+|uncle|aunt|cousin|boyfriend|girlfriend|fianc\w+"
@@ -53,7 +59,7 @@ KIN_EN = (
 PEOPLE = _any(KIN, KIN_EN)
 NAMED = Words(
     re.compile(
-        r"(?:我叫|名字叫|名字是|[只条]叫|(?:同事|朋友|同学|室友|闺蜜|老板|男朋友|女朋友|男友|女友|儿子|女儿|宝宝|猫|狗|猫咪|狗狗)(?:[^，。]{0,4})?叫|我是(?=[\u4e00-\u9fff]{2,3}[，,。！!]))([\u4e00-\u9fff]{2,4}?)(?=[，,。！!；;的 ]|$)"
+        r"(?:我叫|名字叫|名字是|[只条]叫|(?:同事|朋友|同学|室友|闺蜜|老板|男朋友|女朋友|男友|女友|儿子|女儿|宝宝|猫|狗|猫咪|狗狗)(?:[^，。]{0,4})?叫|我是(?=[赵钱孙李周吴郑王冯陈卫蒋沈韩杨朱许何吕张曹姜邹潘范彭袁柳唐薛贺倪汤郝傅余顾孟黄萧姚焦陆刘徐夏蔡田胡林郭梁宋邓叶曾丁崔钟汪][\u4e00-\u9fff]{1,2}[，,。！!]))([\u4e00-\u9fff]{2,4}?)(?=[，,。！!；;的 ]|$)"
         r"|(?:同事|朋友|同学|室友|闺蜜|老板|经理|导师|邻居|表[哥姐弟妹]|男朋友|女朋友|男友|女友|儿子|女儿|徒弟|发小|猫|狗)叫?((?:小|老|阿)[\u4e00-\u9fff])(?![\u4e00-\u9fff]?时候)"
         r"|(?<![大从])((?:小|老|阿)[赵钱孙李周吴郑王冯陈卫蒋沈韩杨朱秦许何吕张孔曹严华金魏陶姜谢邹苏潘葛范彭鲁韦马方任袁柳唐罗薛贺倪汤滕殷毕郝安常乐傅齐康余顾孟黄穆萧尹刘徐高夏蔡田胡林郭梁宋邓叶程曾丁崔钟汪])(?!铺|店|家|街|镇|城|区|路|字|年|时|公|版|歌|屋|楼|板|师|头)"
     ),
@@ -71,7 +77,10 @@ MONEY = _any(
     r"salary|rent\b|loan|mortgage",
 )
 FIRST = _any(r"我|咱", r"\bi\b|\bi'|\bmy\b|\bme\b|\bwe\b")
-OTHERS = _any(rf"你|您|他|她|它|别人|大家|有人|很多人|人们|周围|{KIN}", rf"\byou\b|\bhe\b|\bshe\b|\bthey\b|{KIN_EN}")
+OTHERS = _any(
+    rf"你|您|他|她|它|别人|大家|有人|很多人|人们|周围|了解到|听说|据说|{KIN}",
+    rf"\byou\b|\bhe\b|\bshe\b|\bthey\b|{KIN_EN}",
+)
 PRONOUN_LED = _any(
     r"^(?:不过|但是?|而且|所以|因为|还有|然后|结果|嗯|哈哈)?[，,]?\s*(?:他|她|它|这(?!周|个?(?:星期|礼拜|月)|几天|两天|段|次|阵)|那(?!天|时)|其(?!实)|对方|人家)",
     r"^(?:and |but |so )?(?:he|she|it|they|this(?! (?:week|month|year))|that|these|those)\b",
@@ -91,16 +100,16 @@ PLAN = _any(
     r"\b(?:plan(?:ning)? to|going to|want to|hope to|decided to|aim to|intend to|my goal|dream of|my dream)\b",
 )
 GOAL = _any(
-    r"打算|(?:我|正|在|也|都)计划(?!书|表)|计划(?:去|在|每|要|做|学|考|用|从|把|和|跟|明|下|今)|目标(?:就?是|定)|(?:我|新)的目标|决定(?:要|了|去|从|开始|学|考|换|辞|每|今)|争取|立志|梦想|下定决心|希望(?:自己|我(?!们)|能|可以|今年|明年)",
-    r"(?<![不没])想要?(?:学|考|换(?:工作|个)|成为|当|开(?!心)|买(?:房|车)|减|练|搬|存|坚持|辞|攒|养|报名|跑完|写完)",
+    r"打算|(?:我|正|也|都)(?:在)?计划(?!书|表|取消)|计划(?:去|在|每|要|做|学|考|用|从|把|和|跟|明|下|今)|目标(?:就?是|定)|(?:我|新)的目标|决定(?:要|去|从|开始|学|考|换|辞|每|今)|争取|立志|(?:我|的)梦想是|下定决心|希望(?:自己)?(?:今年|明年|将来|有一天)|希望(?:自己)?能(?:够)?(?:学会|考上|成为|找到|去)",
+    r"(?<![不没])想要?(?:学|考(?!虑)|换(?:工作|个)|成为|当|开(?!心|始)|买(?:房|车)|减|练|搬|存|坚持|辞|攒|养|报名|跑完|写完)",
     r"\b(?:plan(?:ning)? to|want to|hope to|decided to|aim to|intend to|my goal|dream of|my dream)\b",
 )
 LIKES = _any(
-    r"(?<![不没])(?:喜欢(?!的[^是])|喜爱|偏爱|热爱|钟爱|迷上|爱上|爱(?:吃|喝|看|听|玩)|最爱(?!的[^是])|离不开|开始(?:吃|喝|听|看|玩|用)|能吃|无辣不欢|吃得|吃的(?=[很比较挺偏都]|清淡|辣)|口味|改(?:吃|喝|用|听|看|成)|换成|习惯(?!了解))",
+    r"(?<![不没])(?:喜欢(?!的[^是]|和|且|并)|喜爱|偏爱|热爱|钟爱|迷上|爱上|爱(?:吃|喝|看|听|玩)|最爱(?!的[^是])|离不开|开始(?:吃|喝|听|看|玩|用)|能吃|无辣不欢|吃得|吃的(?=[很比较挺偏都]|清淡|辣)|口味(?=一直|比较|很|偏|清|重|淡|更|挺|是|就)|改(?:吃|喝|用|听|看|成)|换成|(?:我|一直|已经|比较)习惯(?=于|了|在|早|晚|熬|每|喝|吃|听|看|用|做|一个人))",
     r"\b(?:love|like|prefer|enjoy|adore|into|favou?rite|fond of|switched to|started (?:eating|drinking|liking))\b(?! to (?:ask|know)|d? you\b)",
 )
 DISLIKES = _any(
-    r"不(?:太|怎么|再|是很|大)?(?:喜欢|爱|吃|喝|碰)(?![说笑到住下完亏惯上饭])|讨厌|受不了|戒(?:掉|了)|过敏|反感|吃腻|喝不了|吃不了|怕(?:辣|甜|冷|热|吵|黑)|不再",
+    r"不(?:太|怎么|再|是很|大)?(?:喜欢|爱|吃|喝|碰)(?![说笑到住下完亏惯上饭])|讨厌|受不了|戒(?:掉|了)|过敏|反感|吃腻|喝不了|吃不了|怕(?:辣|甜|冷|热|吵|黑)|不再(?=吃|喝|喜欢|爱|看|玩|抽|熬|碰)",
     r"\b(?:hate|dislike|can't stand|don't (?:really )?(?:like|eat|drink)|allergic|no longer|not anymore|gave up|quit|stopped (?:eating|drinking|liking)|used to (?:like|love|hate|prefer|eat|drink))\b",
 )
 CHANGED = _any(
@@ -179,8 +188,13 @@ GIVEN_UP = _any(
     r"\b(?:gave up|giving up|called off|no longer want|finished|completed|achieved|not going to)\b",
 )
 CORRECTION = _any(
-    r"记错|说错|搞错|弄错|不是[^，。]{1,14}[，,]?\s*是|更正|其实(?:是|不)",
-    r"\b(?:i was wrong|actually|correction|not .{1,20} but|misremembered)\b",
+    r"记错|说错|搞错|弄错|更正|(?<![而是])不是[^，。]{1,14}[，,]\s*是",
+    r"\b(?:i was wrong|correction|it's not .{1,20} but|misremembered)\b",
+)
+ABOUT_OTHERS = _any(r"患者|病人|家属|病例|电影|小说|讲述|这本书|范围|大纲|题目|祝福", r"\b(?:movie|novel|patient)s?\b")
+HAPPENED = _any(
+    r"[了过]|刚|今天|昨天|通过|拿到|得到|获|是我的|生日是|去世",
+    r"\b(?:was|were|got|had|have|has|won|today|yesterday|just|my birthday|\w{2,}ed)\b",
 )
 DESCRIBES = _any(
     r"是(?!不是|因为|说|在)|叫|住在|性格|脾气|[人]?(?:特别|很|挺|真)好|结婚|离婚|和好|吵架|冷战|去世|退休|认识|最好的|喜欢|[一二三四五六七八九十百\d]+岁|怀孕|矛盾|关系|搬到|工作",
@@ -190,10 +204,13 @@ PROFESSION = _any(
     r"我(?:现在)?(?:是(?:一[名个位])?|在)[^，。]{0,14}(?:医生|护士|老师|教师|编辑|记者|律师|会计|设计师|程序员|工程师|学生|研究生|销售|厨师|司机|警察|公务员|上班|工作|读(?:书|大学|研)|实习|做[^，。]{1,6}$)|我在[^，。]{2,10}(?:做|当|读)",
     r"\bi work (?:as|at|in|for)\b|\bi(?:'m| am) an? (?:\w+ )?(?:doctor|nurse|teacher|editor|lawyer|designer|engineer|student|developer|writer|chef|accountant)\b",
 )
-SELF_NAMED = _any(r"我(?:的名字)?(?:叫|是叫)(?!你|他|她|它|了|车|外卖)|我的?名字是", r"\bmy name is|\bi'm called")
+SELF_NAMED = _any(
+    r"我是[赵钱孙李周吴郑王冯陈卫蒋沈韩杨朱秦许何吕张孔曹严金魏姜谢邹潘范彭马方袁柳唐薛贺倪汤郝傅齐康余顾孟黄萧姚焦宫陆刘徐高夏蔡田胡林郭梁宋邓叶程曾丁崔钟汪][\u4e00-\u9fff]{1,2}(?:[，,。！!]|$)|我(?:的名字)?(?:叫|是叫)(?!你|他|她|它|了|车|外卖)|我的?名字是",
+    r"\bmy name is|\bi'm called",
+)
 # What a sentence leads in with, and a clause that says nothing by itself.
 LEAD_IN = re.compile(
-    r"^(?:(?:但是?|不过|另外|嗯+|恩|对呀?|是啊|是的|话说回来|说起来|说到这个|跟你说件[^，。]{1,3}事|报告|你好啊?(?:AI伴侣)?|嗨|AI伴侣|哈+|当然可以|当然|好了|好呀|然后|所以|而且|其实|比如|不用谢|well|oh|anyway|and|but|so)[，,、 ]+|对了[，,]?)+",
+    r"^(?:(?:但是?|不过|另外|嗯+|恩|对呀?|是啊|是的|话说回来|说起来|还有一个问题|顺便告诉你一件事情|说到这个|跟你说件[^，。]{1,3}事|报告|你好啊?(?:AI伴侣)?|嗨|AI伴侣|哈+|当然可以|当然|好了|好呀|然后|所以|而且|其实|比如|不用谢|well|oh|anyway|and|but|so)[，,、 ]+|对了[，,]?)+",
     re.IGNORECASE,
 )
 DANGLING = _any(
@@ -234,8 +251,8 @@ APPOINTMENT = _any(
     r"\b(?:exam|interview|meeting|appointment|flight|deadline|presentation|dentist|surgery|wedding|birthday|party|concert|game|due|test|train|visit)\b",
 )
 INTENDS = _any(
-    r"要|得|约|打算|准备|计划|决定|会(?!议)",
-    r"\b(?:will|going to|have to|need to|have an?|plan\w* to|must|'m \w+ing)\b|'ll\b",
+    r"要|得[去在]|约|打算|准备|计划|决定|必须|让我",
+    r"\b(?:will|going to|have to|need to|have an?|plan\w* to|must)\b|'ll\b|'m \w+ing\b",
 )
 UNTIL = _any(r"(?:到|至|直到|为止)", r"\b(?:until|till|through|to)\b")
 OVER = _any(

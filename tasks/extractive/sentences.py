@@ -23,7 +23,9 @@ MARKS: dict[Language, dict[Speaker, str]] = {
 LONGEST = 160  # characters of one sentence; a pasted page is cut at a clause
 
 _LINK = r"https?://[^\s，。！？；）)】」》<>\"]+"
-_SENTENCE = re.compile(rf"(?:{_LINK}|\.(?=[^\s.])|[^。！？!?…\n.])+[。！？!?….~～]*[”’」』\"）)]*|[。！？!?….]+")
+_SENTENCE = re.compile(
+    rf"(?:{_LINK}|《[^》\n]{{1,30}}》|\.(?=[^\s.])|[^。！？!?…\n.])+[。！？!?….~～]*[”’」』\"）)]*|[。！？!?….]+"
+)
 _CLAUSE = re.compile(rf"(?:{_LINK}|,(?=\d)|[^，,；;])+[，,；;]*")
 _ABBREVIATION = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|St|vs|etc|e\.g|i\.e|[A-Z])|(?:^|\s)\d{1,2})\.$")
 _CLOCK = re.compile(r"^\d{1,2}:\d{2}\s+")
@@ -77,8 +79,9 @@ def _cut(sentence: str) -> str:
 
 def glue(sentences: Iterable[str], language: Language) -> str:
     """Sentences as running text; one that has no full stop gets it, so that it can be told apart again."""
-    stop, space = ("。", "") if language == "zh" else (".", " ")
-    return space.join(s if _ENDS.search(s) else s.rstrip("，,、 ") + stop for s in sentences)
+    stop = "。" if language == "zh" else "."
+    ended = [s if _ENDS.search(s) else s.rstrip("，,、 ") + stop for s in sentences]
+    return "".join(s + " " * (language == "en" or s[-1].isascii()) for s in ended).rstrip()
 
 
 def write_lines(said: Iterable[Said], language: Language) -> str:

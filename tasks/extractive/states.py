@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime
 from typing import Any
 
 from tasks.extractive import lexicon as words
@@ -16,7 +16,6 @@ from tasks.questions import Language
 Change = dict[str, Any]
 FARTHEST = 120  # days ahead that still make a state; beyond that it is a goal
 MOST_OPENED = 4
-END_OF_DAY = time(23, 59)
 
 
 def answer_states(material: Mapping[str, Any], _language: Language) -> dict[str, Any]:
@@ -27,7 +26,7 @@ def answer_states(material: Mapping[str, Any], _language: Language) -> dict[str,
     used = {change["evidence"] for change in ended}
     opened: list[Change] = []
     for sentence in said:
-        if sentence in used:
+        if sentence in used and not words.CORRECTION.search(sentence):
             continue
         if words.CANCELLED.search(sentence):
             opened = [change for change in opened if not _about(change["text"], sentence)]
@@ -50,10 +49,10 @@ def _endings(said: Sequence[str], states: Sequence[Mapping[str, Any]], day: date
 def _ending(sentence: str, state: Mapping[str, Any], day: date) -> Change | None:
     about = _about(state["text"], sentence)
     close = {"op": "close", "state": state["ref"], "evidence": sentence}
-    if about and (words.MOVED.search(sentence) or words.CORRECTION.search(sentence)):
+    if about and words.MOVED.search(sentence):
         due = _due(sentence, day)
         return {"op": "reschedule", "state": state["ref"], "due": due, "evidence": sentence} if due else None
-    if about and words.CANCELLED.search(sentence):
+    if about and (words.CANCELLED.search(sentence) or words.CORRECTION.search(sentence)):
         return close | {"outcome": "cancelled"}
     if _is_over(sentence, state["text"]) or (about and words.OVER.search(sentence)):
         return close | {"outcome": "settled"}
@@ -84,24 +83,28 @@ def _opening(sentence: str, day: date) -> Change | None:
 
 
 def _is_plan(sentence: str, day: date) -> bool:
-    if any(one.exact and one.day > day for one in dated(sentence, day)):
-        return bool(
-            words.APPOINTMENT.search(sentence) or words.LASTING.search(sentence) or words.INTENDS.search(sentence)
-        )
-    return bool(words.LASTING.search(sentence))
+    ahead = [one for one in dated(sentence, day) if one.exact and one.day > day]
+    if ahead and (words.APPOINTMENT.search(sentence) or any(_intended(sentence, one) for one in ahead)):
+        return True
+    return words.LASTING.search(sentence) is not None
+
+
+def _intended(sentence: str, one: Mention) -> bool:
+    """Whether something is meant to be done on the day: the word for it stands close by."""
+    return words.INTENDS.search(sentence[max(0, one.start - 12) : one.end + 12]) is not None
 
 
 def _due(sentence: str, day: date) -> str:
-    """The end of what a sentence names, as an ISO date-time; empty when it names none that lies ahead."""
+    """The end of what a sentence names: ISO date, with the hour if there is one; empty when none lies ahead."""
     found = dated(sentence, day)
     ahead = [one for one in found if one.exact and day < one.day and (one.day - day).days <= FARTHEST]
-    spans = [one for one in found if one.span and day <= one.day and (one.day - day).days <= FARTHEST]
+    spans = [one for one in found if one.span and day < one.day and (one.day - day).days <= FARTHEST]
     if not ahead and not spans:
         return ""
     lasting = bool(words.LASTING.search(sentence) and words.UNTIL.search(sentence))
     end = (max(ahead, key=lambda one: one.day) if lasting else _moved_to(sentence, ahead)) if ahead else spans[0]
     at = hour(_clause_at(sentence, end)) if end.exact else None
-    return datetime.combine(end.day, at or END_OF_DAY).isoformat(timespec="minutes")
+    return datetime.combine(end.day, at).isoformat(timespec="minutes") if at else end.day.isoformat()
 
 
 def _moved_to(sentence: str, ahead: Sequence[Mention]) -> Mention:
@@ -119,9 +122,10 @@ def _clause_at(sentence: str, mention: Mention) -> str:
 
 def _clause_run(sentence: str, day: date) -> str:
     """The sentence, or, if it is long, its clauses from the first that has a day or a condition in it."""
-    if len(sentence) <= 60:
-        return sentence
-    parts = clauses(sentence)
+    told = words.LEAD_IN.sub("", sentence) or sentence
+    if len(told) <= 60:
+        return told
+    parts = clauses(told)
     telling = [at for at, part in enumerate(parts) if dated(part, day) or words.LASTING.search(part)]
     kept = ""
     for part in parts[telling[0] if telling else 0 :]:

@@ -23,9 +23,10 @@ _AXES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
     )
 )
 _SOMEBODY = re.compile(r"[你您他她]|\b(?:you|him|her|them)\b", re.IGNORECASE)
+_ONCE = re.compile(r"今天|今晚|这次|这顿|\b(?:today|tonight)\b", re.IGNORECASE)  # one meal is no change of taste
 _FORMER = re.compile(r"以前|过去|曾经|从前|原来|\bused to\b|\bformerly\b", re.IGNORECASE)
 _REPLACED = re.compile(
-    r"把([^，。]{1,10}?)(?:换成|改成)|不是([^，。]{1,10}?)[，,]?是|\binstead of (\w+(?: \w+)?)", re.IGNORECASE
+    r"把([^，。]{1,10}?)(?:换成|改成)|(?<![而是])不是([^，。]{1,10}?)[，,]是|\binstead of (\w+(?: \w+)?)", re.IGNORECASE
 )
 _JOINTS = re.compile(r"[、]|和(?!别人)|跟|以及|还有|或者?| and | or |, ")
 _TRIM = re.compile(
@@ -51,7 +52,11 @@ def tastes(text: str) -> Tastes:
     """The likes and dislikes of the speaker himself; those of others named in the text do not count."""
     liked: set[str] = set()
     disliked: set[str] = set()
+    of_another = False  # "my parents are old now, they like it mild": the clause goes on about them
     for clause in clauses(plain(text)):
+        of_another = _of_another(clause, before=of_another)
+        if of_another:
+            continue
         against = [m for m in words.DISLIKES.finditer(clause) if is_own(clause, m.start())]
         for match in against:
             disliked |= _objects(clause[match.end() :])
@@ -62,6 +67,13 @@ def tastes(text: str) -> Tastes:
     for match in _REPLACED.finditer(text):
         disliked |= _objects(next(group for group in match.groups() if group))
     return Tastes(frozenset(liked - disliked), frozenset(disliked))
+
+
+def _of_another(clause: str, *, before: bool) -> bool:
+    """Whether a clause is about somebody else: it names one and not the speaker, or says nothing new of whom."""
+    if words.FIRST.search(words.PEOPLE.sub(clause)):
+        return False
+    return before or words.OTHERS.search(clause) is not None
 
 
 def _objects(after: str) -> set[str]:
@@ -79,7 +91,8 @@ def _objects(after: str) -> set[str]:
 def contradict(new: str, old: str) -> bool:
     """Whether who says `new` now can no longer mean `old`."""
     now, then = tastes(new), tastes(old)
-    if not now or not then:
+    once = _ONCE.search(new) and not words.CHANGED.search(new)
+    if not now or not then or once:
         return False
     if any(_side(new, now, axis) * _side(old, then, axis) < 0 for axis in _AXES):
         return True

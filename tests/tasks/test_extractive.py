@@ -338,6 +338,19 @@ def test_two_lines_against_it_leave_one() -> None:
     assert [(change.op, change.item) for change in found] == [("revise", "c1"), ("retire", "c2")]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我父母年纪大了，口味比较清淡。",
+        "我听说张静现在改吃清淡的了。",
+        "今天一整天我都吃得很清淡。",
+        "你现在改吃清淡的了。",
+    ],
+)
+def test_what_others_eat_or_one_meal_changes_no_line(said: str) -> None:
+    assert not any(change.op == "revise" for change in cards(said, lines=(("preferences", "我爱吃辣。"),)).changes)
+
+
 def test_another_taste_leaves_the_line_alone() -> None:
     found = cards("我很喜欢爬山。", lines=(("preferences", "我口味清淡。"),)).changes
     assert [change.op for change in found] == ["add"]
@@ -384,13 +397,13 @@ def test_the_timeline_marks_the_bond_and_no_ordinary_day() -> None:
 @pytest.mark.parametrize(
     ("said", "day", "due"),
     [
-        ("我这周要出差到周五。", "2026-03-09", "2026-03-13T23:59"),
+        ("我这周要出差到周五。", "2026-03-09", "2026-03-13"),
         ("我下周三上午九点考试。", "2025-12-30", "2026-01-07T09:00"),
         ("明天下午三点半我有个面试。", "2025-12-31", "2026-01-01T15:30"),
-        ("我感冒了，医生让我吃三天药。", "2026-02-27", "2026-03-02T23:59"),
-        ("这周我在请假休息。", "2025-12-29", "2026-01-04T23:59"),
-        ("我月底要交稿。", "2028-02-10", "2028-02-29T23:59"),
-        ("I'm on vacation until Friday.", "2026-03-09", "2026-03-13T23:59"),
+        ("我感冒了，医生让我吃三天药。", "2026-02-27", "2026-03-02"),
+        ("这周我在请假休息。", "2025-12-29", "2026-01-04"),
+        ("我月底要交稿。", "2028-02-10", "2028-02-29"),
+        ("I'm on vacation until Friday.", "2026-03-09", "2026-03-13"),
         ("I have an exam tomorrow at 3 pm.", "2025-12-31", "2026-01-01T15:00"),
     ],
 )
