@@ -98,6 +98,7 @@ def mend(home: Path, table: Any) -> list[str]:
     """Put right what can be; says what was done. The caller holds the lock. Raises StoreDamagedError.
 
     Where rows cannot be read the newest version that can be read whole comes back: what was written since is lost.
+    An empty one does not count, a backup holds more.
     """
     done = move_away(torn_manifests(table_folder(home)))
     table.checkout_latest()
@@ -158,7 +159,7 @@ def _roll_back(table: Any) -> str:
     try:
         for version in sorted((entry["version"] for entry in table.list_versions()), reverse=True):
             table.checkout(version)
-            if version < broken and _scans(table):
+            if version < broken and table.count_rows() and _scans(table):
                 table.restore()
                 return f"the event table has gone back from version {broken} to {version}, the newest that can be read"
     finally:
