@@ -1,6 +1,6 @@
 """Whatever a model's service sends back, over a real socket, at each of the first four steps of the night.
 
-For each: how the step ends, that nothing bad is stored and the other items are, and that counts and model_calls show it.
+For each: how the step ends, that nothing bad is stored and the rest is, and that counts and model_calls show it.
 """
 
 from __future__ import annotations
