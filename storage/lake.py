@@ -11,7 +11,8 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,6 +32,7 @@ SQL = Path(__file__).parent / "sql"
 INLINE_ROWS = 500  # an insert of fewer rows stays in the catalog until the night flushes it
 RETRY_SECONDS = 30.0
 MAINTENANCE_WAIT = 60.0
+WRITERS_WAIT = 120.0
 EXIT_FATAL = 70
 _CONFLICTS = ("database is locked", "conflict", "failed to commit", "another transaction")
 EXTENSIONS = (("sqlite", "sqlite_scanner"), ("ducklake", "ducklake"))  # wheel, name to load by
@@ -118,18 +120,27 @@ class Lake:
         """The rows of the statement in sql/<name>.sql, as an Arrow table."""
         return _retried(lambda: self.cursor().execute(statement(name), params).to_arrow_table())
 
-    def write(self, work: Callable[[Transaction], T]) -> T:
+    def write(self, work: Callable[[Transaction], T], *, alone: bool = False) -> T:
         """Run `work` in one transaction that only inserts; `work` is run again after a conflict.
 
-        Prepare rows before, and never ask a model inside.
+        Prepare rows before, and never ask a model inside. alone: while nobody else writes, for a transaction
+        that takes seconds: beside three commits a second each of its tries met one, until it gave up.
         """
-        return _retried(lambda: self._transact(work, rewrites=False))
+
+        def gated() -> T:
+            with self._turn(alone=alone):
+                return self._transact(work, rewrites=False)
+
+        return _retried(gated)
 
     def rewrite(self, work: Callable[[Transaction], T]) -> T:
         """Like `write`, for transactions that delete or update: never beside maintenance."""
 
         def guarded() -> T:
-            with locks.hold(self.locks, "lake-maintenance", shared=True, wait=MAINTENANCE_WAIT):
+            with (
+                locks.hold(self.locks, "lake-maintenance", shared=True, wait=MAINTENANCE_WAIT),
+                self._turn(),
+            ):
                 return self._transact(work, rewrites=True)
 
         return _retried(guarded)
@@ -157,6 +168,13 @@ class Lake:
             raise NightkeeperError(f"{table} has no column {', '.join(sorted(unknown))}")
         return pa.Table.from_pylist(listed, schema=schema)
 
+    def scan(self, table: str) -> tuple[int, str]:
+        """How many rows a table holds, each one read; with what stands in the way, if anything."""
+        try:
+            return self.cursor().execute(f"SELECT * FROM {table}").to_arrow_table().num_rows, ""  # noqa: S608
+        except duckdb.Error as error:
+            return 0, _first_line(error)
+
     def forget_schemas(self) -> None:
         """Look the tables' columns up again at the next insert."""
         self._schemas.clear()
@@ -171,6 +189,14 @@ class Lake:
             empty = self.cursor().execute(f"SELECT * FROM {table} LIMIT 0").to_arrow_table()  # noqa: S608
             self._schemas[table] = pa.schema([pa.field(f.name, _plain(f.type)) for f in empty.schema])
         return self._schemas[table]
+
+    @contextmanager
+    def _turn(self, *, alone: bool = False) -> Iterator[None]:
+        """A place among the writers, or the only one; who waits to be alone lets no further writer in."""
+        with ExitStack() as held:
+            with locks.hold(self.locks, "lake-turn", shared=not alone, wait=WRITERS_WAIT):
+                held.enter_context(locks.hold(self.locks, "lake-writers", shared=not alone, wait=WRITERS_WAIT))
+            yield
 
     def _transact(self, work: Callable[[Transaction], T], *, rewrites: bool) -> T:
         cursor = self.cursor()

@@ -1,1 +1,1 @@
-SELECT count(*) AS closed FROM nights WHERE step = 'night' AND status IN ('complete', 'stale')
+SELECT count(*) AS nights, max(day) AS newest FROM nights WHERE step = 'night' AND status IN ('complete', 'stale')
