@@ -16,7 +16,7 @@ from storage import locks
 from storage.home import Home
 from storage.ids import content_id, digest
 from storage.kept import kept
-from storage.lake import Transaction
+from storage.lake import INLINE_ROWS, Transaction
 
 Mode = Literal["companion", "project", "assistant"]
 MODES: dict[str, Mode] = {"companion": "companion", "project": "project", "assistant": "assistant"}
@@ -106,7 +106,8 @@ def archive(
     stamped = _stamp(home, messages)
     with _chat_locks(home, stamped):
         chats = _new_chats(home, stamped, mode, titles or {})
-        added = home.lake.write(lambda tx: _insert(home, tx, stamped, chats))
+        alone = len(stamped) > INLINE_ROWS  # many files to write, so it takes seconds
+        added = home.lake.write(lambda tx: _insert(home, tx, stamped, chats), alone=alone)
     return Archived(added, len(messages) - added)
 
 

@@ -15,7 +15,7 @@ from storage.home import Home
 from tasks.importers.formats import format_of
 from tasks.importers.reading import BadLine, Entry, Found, Source
 
-BATCH = 50_000  # messages a commit: each commit writes a file for every day it touches, so few large ones
+BATCH = 25_000  # messages a commit: it writes a file for every day it touches, so not small; others wait, so not large
 TICK = 500  # messages between two looks at the progress
 BAD_SHOWN = 20
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -130,6 +132,27 @@ def test_an_edit_is_a_row_that_replaces_the_newest_version(home: Home) -> None:
 def test_an_edit_of_what_never_came_replaces_nothing(home: Home) -> None:
     archive(home, [message("改", replaces=message("没来过").id, source_id="e")])
     assert [row["replaces"] for row in stored(home)] == [None]
+
+
+def test_a_large_batch_gets_through_beside_somebody_who_never_stops_writing(home: Home) -> None:
+    many = [message(str(number), NOON + timedelta(days=number % 250, seconds=number)) for number in range(1000)]
+    done = threading.Event()
+
+    def keep_writing() -> int:
+        written = 0
+        while not done.is_set():
+            home.lake.write(lambda tx: tx.insert("alerts", [{"alert_key": "test"}]))
+            written += 1
+        return written
+
+    with ThreadPoolExecutor() as pool:
+        writer = pool.submit(keep_writing)
+        try:
+            assert archive(home, many).added == 1000
+        finally:
+            done.set()
+    assert stored(home, "SELECT count(*) AS n FROM alerts")[0]["n"] == writer.result() > 0
+    assert len(stored(home)) == 1000
 
 
 WRITER = """
