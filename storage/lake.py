@@ -265,6 +265,10 @@ def _retried(work: Callable[[], T]) -> T:
     except (duckdb.InternalException, duckdb.FatalException) as error:
         log.critical("the lake failed for good, leaving: %s", _first_line(error))
         os._exit(EXIT_FATAL)  # closing would touch the broken instance; whoever started us starts us again
+    except RuntimeError as error:
+        if "interrupted" in str(error).lower():  # how DuckDB passes on a signal that came in the middle of a query
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _is_conflict(error: BaseException) -> bool:

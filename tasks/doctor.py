@@ -125,13 +125,10 @@ def _held(home: Home, user: str) -> bool:
 
 
 def _waiting(home: Home) -> Iterator[Finding]:
-    """Messages of days whose night is past and that no fragment holds."""
-    today = home.business_day(home.clock.now())
-    for user in ledger.users(home):
-        days = [day for day in ledger.unfinished_days(home, user, today, home.knobs()) if day < today]
-        if days:
-            seen = f"{user}: {len(days)} day(s) not closed, from {days[0]}"
-            yield Finding("waiting", seen, "close them: nightkeeper night, or replay for a long past")
+    """Days somebody spoke on that no night has closed."""
+    for row in home.lake.rows("nights_missing", today=home.business_day(home.clock.now())):
+        seen = f"{row['user_id']}: {row['days']} day(s) not closed, from {row['oldest']}"
+        yield Finding("waiting", seen, "close them: nightkeeper night, or replay for a long past")
 
 
 def _models(home: Home) -> Iterator[Finding]:
