@@ -190,9 +190,12 @@ def _parsed(question: Question[A], completion: Completion) -> tuple[A, bool]:
 
 
 def _accept(question: Question[A], answer: A) -> None:
-    """Raises where the answer as a whole cannot be used: none of its texts may be stored, or its check fails."""
+    """Raises where the answer as a whole cannot be used: none of its texts may be stored, or its check fails.
+
+    A text left blank is for the check to judge: where nothing is worth keeping, blank is an answer.
+    """
     said = list(_strings(question.material))
-    texts = list(_texts(answer))
+    texts = [text for text in _texts(answer) if text.strip()]
     reasons = [guard.unusable(text, question.language, said) for text in texts]
     if texts and all(reasons):
         raise Refused(f"the model's answer cannot be used ({reasons[0]})")

@@ -40,8 +40,11 @@ class Question(Generic[A]):
 class Engine(Protocol):
     """Answers questions; `name` goes into made_by, `identity` into the key of a cached result."""
 
-    name: str
-    identity: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def identity(self) -> str: ...
 
     def answer(self, question: Question[A]) -> A:
         """An answer that passed the question's check. Raises a ModelError."""

@@ -338,6 +338,11 @@ def test_one_bad_item_leaves_the_others_to_the_step(bench: Bench, wire: Wire) ->
     assert bench.outcomes() == ["ok"]
 
 
+def test_a_blank_text_is_for_the_check_to_judge(bench: Bench, wire: Wire) -> None:
+    wire.answer({"text": ""})
+    assert bench.engine.answer(one()).text == ""
+
+
 def test_all_items_refused_is_a_refusal(bench: Bench, wire: Wire) -> None:
     wire.answer({"items": [{"title": "一", "text": REFUSALS["zh"]}, {"title": "二", "text": REFUSALS["en"]}]})
     with pytest.raises(Refused):
