@@ -10,7 +10,7 @@ from typing import Any
 
 from tasks.extractive import lexicon as words
 from tasks.extractive.dates import dated, plain
-from tasks.extractive.sentences import alike, bigrams, clauses, read_lines
+from tasks.extractive.sentences import alike, bigrams, clauses, quote, read_lines
 from tasks.extractive.tastes import contradict, repeats, tastes
 from tasks.extractive.worth import is_meant, is_own, is_small_talk, worth
 from tasks.questions import Language
@@ -68,7 +68,10 @@ def answer_cards(material: Mapping[str, Any], _language: Language) -> dict[str, 
     ]
     changes = _corrections(sentences, lines)
     changes += _additions(_best(found), lines, changes, day)
-    return {"changes": changes[:MOST_CHANGES], "timeline": _moment(said, day)}
+    moment = _moment(said, day)
+    for made in [*changes, *([moment] if moment else [])]:
+        made["evidence"] = quote(made["evidence"], material["diary"])
+    return {"changes": changes[:MOST_CHANGES], "timeline": moment}
 
 
 def _dimension(sentence: str, day: date) -> str | None:

@@ -112,6 +112,15 @@ def _speaker(line: str) -> tuple[Speaker, str]:
     return "user", line
 
 
+def quote(sentence: str, text: str) -> str:
+    """The sentence as it stands in a diary: a line's first with the hour and mark before it, which belong to it there."""
+    for line in text.splitlines():
+        rest = _speaker(_CLOCK.sub("", line.strip()))[1]
+        if rest.startswith(sentence):
+            return line.strip().removesuffix(rest) + sentence
+    return sentence
+
+
 def essence(text: str) -> str:
     """What is left of a text when only letters and digits count: equal essence is the same sentence."""
     folded = unicodedata.normalize("NFKC", text).lower()

@@ -9,7 +9,7 @@ from typing import Any
 
 from tasks.extractive import lexicon as words
 from tasks.extractive.dates import Mention, dated, hour, plain
-from tasks.extractive.sentences import alike, bigrams, clauses, read_lines
+from tasks.extractive.sentences import alike, bigrams, clauses, quote, read_lines
 from tasks.extractive.worth import is_meant
 from tasks.questions import Language
 
@@ -32,7 +32,8 @@ def answer_states(material: Mapping[str, Any], _language: Language) -> dict[str,
             opened = [change for change in opened if not _about(change["text"], sentence)]
         elif (change := _opening(sentence, day)) and not _stands(change, [*material["states"], *opened]):
             opened.append(change)
-    return {"changes": ended + opened[:MOST_OPENED]}
+    changes = ended + opened[:MOST_OPENED]
+    return {"changes": [change | {"evidence": quote(change["evidence"], material["diary"])} for change in changes]}
 
 
 def _endings(said: Sequence[str], states: Sequence[Mapping[str, Any]], day: date) -> list[Change]:

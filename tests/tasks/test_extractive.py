@@ -21,6 +21,7 @@ from tasks.extractive.dates import annotate, mentions
 from tasks.fragments import FragmentAnswer
 from tasks.past_self import PastSelfAnswer
 from tasks.questions import Question
+from tasks.sentences import quoted
 from tasks.settling import SettlingAnswer
 from tasks.states import StatesAnswer
 
@@ -273,6 +274,11 @@ def test_tastes_goals_people_and_rules_find_their_cards() -> None:
         ("rules", "以后别叫我老师。"),
         ("key_events", "我今天拿到了驾照！"),
     }
+
+
+def test_a_short_first_sentence_is_quoted_whole() -> None:
+    (change,) = cards("我叫周立。").changes
+    assert quoted(change.evidence, diary_of("我叫周立。")) is not None
 
 
 def test_every_evidence_stands_in_the_diary() -> None:
