@@ -113,7 +113,7 @@ def _speaker(line: str) -> tuple[Speaker, str]:
 
 
 def quote(sentence: str, text: str) -> str:
-    """The sentence as it stands in a diary: a line's first with the hour and mark before it, which belong to it there."""
+    """The sentence as a diary holds it: a line's first with the hour and mark before it, part of it there."""
     for line in text.splitlines():
         rest = _speaker(_CLOCK.sub("", line.strip()))[1]
         if rest.startswith(sentence):
