@@ -54,7 +54,8 @@ from storage.normalise import normalise
 __all__ = ["KINDS", "PRESENT", "Event", "EventTable", "Found", "OtherEmbedderError", "events_as_arrow", "open_events"]
 
 INDEXED_ROWS = 10_000  # fewer vectors are compared one by one faster than an index is asked
-KEPT_VERSIONS = timedelta(days=1)
+KEPT_VERSIONS = timedelta(hours=1)  # a reader still on an older version would fail
+DUE_ROWS, DUE_PIECES = 500, 50
 SAMPLE_ROWS = 2_000
 QUERY_CHARACTERS = 1_000
 PROBES = 32  # partitions an indexed search looks into at least; more while it has found fewer than k
@@ -127,9 +128,12 @@ class EventTable:
         return self._events(predicates.both(predicates.of_user(user, kinds), *night)) if kinds else []
 
     def made_until(self, user: str, kinds: Sequence[str], last: date) -> list[Event]:
-        """A user's events over all projects made by the night of `last` or earlier ones, ordered by id."""
+        """A user's events over all projects made by the night of `last` or earlier ones, ordered by id.
+
+        Without their vectors, which are most of the cost; so they must not be upserted as they are.
+        """
         night = predicates.made_until(last)
-        return self._events(predicates.both(predicates.of_user(user, kinds), night)) if kinds else []
+        return self._events(predicates.both(predicates.of_user(user, kinds), night), vectors=False) if kinds else []
 
     def nearest(
         self,
@@ -179,6 +183,17 @@ class EventTable:
         common = " ".join(rarest(grams, self._frequency()))
         return self._matching(asked, WORDS, k, scope), self._matching(common, GRAMS, k, scope)
 
+    def sample(self, user: str, k: int, kinds: Sequence[str] = PRESENT, project: str | None = None) -> pa.Table:
+        """Up to k of a user's events, evenly spread: their normalised words, their vectors and whose they are."""
+        columns = [name for name in (WORDS, "embed_model", VECTOR) if name in self._table.schema.names]
+        with readable():
+            scoped = self._table.search().where(_scope(user, kinds, project)).select(["id"]).with_row_id(True)
+            rows = scoped.limit(ALL_ROWS).to_arrow().column("_rowid").to_pylist()
+            chosen = rows[:: max(1, -(-len(rows) // k))]
+            if not chosen:
+                return self._table.schema.empty_table().select(columns)
+            return self._table.take_row_ids(chosen).select(columns).to_arrow()
+
     def count(self) -> int:
         """How many events the table holds, of all users and kinds."""
         with readable():
@@ -194,16 +209,27 @@ class EventTable:
             return mend(self._home.path, self._table)
 
     def optimize(self) -> None:
-        """Merge small files, take new rows into the indexes, drop versions older than a day; for a quiet hour."""
+        """Merge small files, take new rows into the indexes, drop versions older than an hour; for a quiet hour."""
         with self._writing():
             make_indexes(self._table)
             if self._wants_vector_index():
                 self._table.create_index(VECTOR, config=vectors_index())
             self._table.optimize(cleanup_older_than=KEPT_VERSIONS)
 
-    def _events(self, predicate: str) -> list[Event]:
+    def optimize_when_due(self) -> bool:
+        """`optimize` if enough has been written since, so that its cost is spread over the nights; says whether."""
         with readable():
-            rows = self._table.search().where(predicate).limit(ALL_ROWS).to_arrow()
+            waiting = self._table.index_stats(f"{GRAMS}_idx").num_unindexed_rows
+            pieces = self._table.stats()["fragment_stats"]["num_small_fragments"]
+        due = bool(pieces >= DUE_PIECES or waiting >= max(DUE_ROWS, self.count() // 10))
+        if due:
+            self.optimize()
+        return due
+
+    def _events(self, predicate: str, *, vectors: bool = True) -> list[Event]:
+        with readable():
+            names = [*COLUMNS.names, *([VECTOR] if vectors and VECTOR in self._table.schema.names else [])]
+            rows = self._table.search().where(predicate).select(names).limit(ALL_ROWS).to_arrow()
         return sorted(to_events(rows, self._clock), key=lambda event: event.id)
 
     def _matching(self, text: str, column: str, k: int, scope: str) -> list[Found]:

@@ -166,6 +166,21 @@ def test_by_night(table: EventTable) -> None:
     table.upsert([event(f"第{n}天", day=date(2026, 3, n)) for n in range(1, 6)])
     assert texts(table.of_user("user", made_on=date(2026, 3, 2))) == ["第2天"]
     assert texts(table.made_until("user", ("event",), date(2026, 3, 3))) == ["第1天", "第2天", "第3天"]
+    assert {one.vector for one in table.made_until("user", ("event",), date(2026, 3, 3))} == {()}
+    assert {len(one.vector) for one in table.of_user("user")} == {3}
+
+
+def test_optimizes_when_enough_was_written(table: EventTable) -> None:
+    table.upsert([event("第一件")])
+    assert not table.optimize_when_due()
+    table.upsert([event(f"第{n}件") for n in range(600)])
+    assert table.optimize_when_due()
+    assert not table.optimize_when_due()
+    for n in range(50):
+        table.upsert([event(f"后来第{n}件")])
+    assert table.optimize_when_due()
+    assert not table.optimize_when_due()
+    assert len(table.words("user", "件", 999)) == 651
 
 
 def test_many_ids_at_once(table: EventTable) -> None:
