@@ -13,6 +13,8 @@ from tasks import guard
 from tasks.questions import Language
 
 BAD = [
+    "他今天去了[插入地点]。",
+    "今天（请填写内容）",
     "抱歉，我无法处理这类内容",
     "抱歉，我无法处理这类内容。",
     "对不起，我不能协助完成这个请求。",
@@ -67,6 +69,7 @@ BAD = [
     "对不起，这个话题我不方便讨论。",
 ]
 GOOD = [
+    "他喝了稀释的果汁（补充维生素和糖分），退烧了。",
     "他向同事道歉，说自己无法参加聚会。",
     "We talked about what an AI language model is.",
     "小明问我是不是AI，我如实告诉他我是AI，但会一直陪着他。",
