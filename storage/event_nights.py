@@ -120,6 +120,8 @@ def _as_they_stand(
     earlier = home.lake.rows("event_log_of_step", user=user, day=night[0], step=night[1])
     lent_to = set(produced.merged) | {row["event_id"] for row in earlier if row["op"] == MERGED}
     ids = sorted(set(own) | lent_to)
+    if not ids:
+        return []
     there = {event.id: event for event in table.by_ids(ids)}
     log = defaultdict[str, list[Row]](list)
     for row in home.lake.rows("event_log_of_events", user=user, ids=ids):

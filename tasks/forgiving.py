@@ -27,7 +27,7 @@ def _share(given: Any) -> Any:
         return 0.5
     if not math.isfinite(number):
         return 0.5
-    scale = 1.0 if number <= 1 else 10.0 if number <= 10 and "%" not in str(given) else 100.0
+    scale = 100.0 if "%" in str(given) or number > 10 else 10.0 if number >= 2 else 1.0
     return min(1.0, max(0.0, number / scale))
 
 
