@@ -89,7 +89,7 @@ _MATTER = _one_of(
     ),
     *("日记", "小传", "记录", "材料", "原文", "片段"),
 )
-_END = r"[。！!，,；;\s]*$"
+_END = r"\W*$"
 _GIVE = r"(?:提供|粘贴|发送|发|贴出?|分享|上传|输入|给出|给我|告诉我)"
 _GIVEN = _one_of("对话", "聊天", "内容", "文本", "片段", "消息", "记录", "原文", "信息", "材料", "日记")
 
@@ -152,12 +152,12 @@ REFUSAL_EN = (
     rf"{_MAYBE_APOLOGY}I\s*(?:['’]m|am)?\s*(?:{_CANT}|must decline|(?:have|need) to decline|decline)\b"
     rf"(?: to| be able to| directly| currently| really)*\s*{_ACT}?(?: with| to| in| you| on| about| out| an?| any)*\s*"
     rf"(?:(?:that|this|these|such|your|the|it|any)\b(?: \w+){{0,2}}? ?{_ASKED}s?\b"
-    r"|(?:summary|summaries|content)\b|(?:that|this|it)[.,!;]?$)",
+    r"|(?:summary|summaries|content)\b|(?:that|this|it)\W*$)",
     rf"{_MAYBE_APOLOGY}I(?:['’]m not| am not| do(?:n['’]t| not) feel) comfortable (?:with )?(?:\w+ing|this|that)\b",
     r"(?:this|that|the|your) (?:content|request|conversation|material|message|topic)s?\b[^.!?\n]{0,40}?"
     r"(?:violates?|goes against|is against|not allowed|inappropriate)",
     rf"{_MAYBE_APOLOGY}I (?:must|have to|need to) (?:respectfully )?(?:decline|refuse)(?: to {_ACT})?"
-    r"(?:[.!,]|$| this| that| your)",
+    r"(?:\W*$|[.!,]| this| that| your)",
     rf"{_MAYBE_APOLOGY}I(?:['’]d| would) (?:prefer|rather) not (?:to )?{_ACT} (?:this|that|on|with|to|your|such)\b",
     rf"{_MAYBE_APOLOGY}it(?:['’]s| is| would be) (?:against|inappropriate)[^.!?\n]{{0,40}}?"
     r"(?:guideline|polic|principle|programming|for me to)",

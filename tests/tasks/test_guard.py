@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks import guard
@@ -180,6 +180,7 @@ def test_any_text_has_an_answer(text: str) -> None:
     guard.unusable(text, "zh", [text])
 
 
+@settings(max_examples=400)
 @given(st.sampled_from(BAD), st.sampled_from(["", " ", "\n\n", "。", "**", "# ", "- "]))
 def test_signs_around_a_refusal_hide_nothing(text: str, signs: str) -> None:
     assert guard.unusable(f"{signs}{text}{signs}", language_of(text)) not in (None, "language")
