@@ -24,6 +24,8 @@ class ChatEndpoint(BaseModel):
     key: SecretStr = SecretStr("")
     context_tokens: int = Field(32_000, ge=2_000)
     timeout_seconds: float = Field(180.0, gt=0, description="how long one answer may take to come")
+    gap_seconds: float = Field(90.0, gt=0, description="how long a stream may be silent")
+    tools_gap_seconds: float = Field(180.0, gt=0, description="how long it may be while the model has tools")
 
 
 class EmbedEndpoint(BaseModel):

@@ -14,6 +14,12 @@ The purpose is the schema's name on the wire; a request without a schema has tha
 
     prose(a)  fenced(a)  thinking(a)  parts(a)  cut(a, keep=2)  half(a)  refusal("zh"|"en")  text("...")
     empty()  null()  status(code, retry_after=None, message="")  bad_key()  hang(seconds)
+
+A request that asks for a stream has the purpose "chat" and gets any of these in small chunks, or what a stream alone
+can do (a number is a silence of so many seconds):
+
+    stream("豆豆很可爱[[m:", "3]]")  stream("It is", 2.0, " late.")  stream("It is", breaks=True)
+    calling("recall", query="豆豆")  calling("read_diary", day="2026-03-01", said="让我看看")
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ import json
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -46,6 +52,9 @@ class Reply:
     message: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     wait: float = 0.0
+    pieces: tuple[str | float, ...] = ()
+    breaks: bool = False
+    calls: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,12 +68,19 @@ class Seen:
 
     @property
     def system(self) -> str:
-        said = [m["content"] for m in self.body["messages"] if m["role"] == "system"]
-        return "\n".join([self.body.get("system", ""), *said]).strip()
+        said = [_plain(m["content"]) for m in self.body["messages"] if m["role"] == "system"]
+        return "\n".join([_plain(self.body.get("system", "")), *said]).strip()
 
     @property
     def text(self) -> str:
-        return "\n".join([self.system, *(m["content"] for m in self.body["messages"] if m["role"] != "system")])
+        return "\n".join([self.system, *(_plain(m["content"]) for m in self.body["messages"] if m["role"] != "system")])
+
+
+def _plain(content: Any) -> str:
+    """The words of a message's content, which may be a list of parts."""
+    if not isinstance(content, list):
+        return content or ""
+    return "\n".join(str(part.get("text") or part.get("content") or "") for part in content)
 
 
 Scripted = Reply | Mapping[str, Any] | list[Any] | BaseModel | Callable[[Seen], Any]
@@ -137,6 +153,16 @@ def hang(seconds: float = 30.0) -> Reply:
     return Reply(wait=seconds)
 
 
+def stream(*pieces: str | float, breaks: bool = False, finish: str = "stop") -> Reply:
+    """A stream in these chunks; breaks: the connection ends in the middle."""
+    return Reply("".join(piece for piece in pieces if isinstance(piece, str)), finish, pieces=pieces, breaks=breaks)
+
+
+def calling(name: str, said: str = "", **arguments: Any) -> Reply:
+    """A call of one tool, perhaps after a few words."""
+    return Reply(said, pieces=(said,), calls=((name, json.dumps(arguments, ensure_ascii=False)),))
+
+
 class Wire:
     """The running server; `requests` holds all it was asked."""
 
@@ -180,6 +206,10 @@ class Wire:
         self._server.shutdown()
         self._server.server_close()
 
+    def sleep(self, seconds: float) -> None:
+        """Wait, unless the server is being stopped."""
+        self._stopped.wait(seconds)
+
     def reply_to(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> Reply:
         with self._lock:
             seen = Seen(self._purpose(body), body, path, headers)
@@ -201,6 +231,8 @@ class Wire:
 
     def _purpose(self, body: dict[str, Any]) -> str:
         named = body.get("response_format", {}).get("json_schema", {}).get("name")
+        if body.get("stream"):
+            return "chat"
         if named or body.get("tools"):
             return str(named or body["tools"][0]["name"])
         system = Seen("", body, "", {}).system
@@ -215,6 +247,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         reply = self.wire.reply_to(self.path, dict(self.headers), body)
         anthropic = self.path.endswith("/messages")
+        if reply.status == 200 and body.get("stream"):
+            self._stream(reply, _anthropic_events(reply) if anthropic else _openai_events(reply))
+            return
         sent = {"error": {"type": "scripted", "message": reply.message}}
         if reply.status == 200:
             sent = _anthropic(reply, body) if anthropic else _openai(reply)
@@ -229,8 +264,87 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True  # whoever asked did not wait
 
+    def _stream(self, reply: Reply, events: Iterator[tuple[str, dict[str, Any]] | float]) -> None:
+        """Events in chunked encoding, so that whoever reads can tell a broken connection from the end."""
+        try:
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("transfer-encoding", "chunked")
+            self.end_headers()
+            for event in events:
+                if isinstance(event, float):
+                    self.wire.sleep(event)
+                    continue
+                name, data = event
+                head = f"event: {name}\n" if name else ""
+                raw = f"{head}data: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
+                self.wfile.write(f"{len(raw):x}\r\n".encode() + raw + b"\r\n")
+            if reply.breaks:
+                self.close_connection = True
+                return
+            end = b"data: [DONE]\n\n" if not self.path.endswith("/messages") else b": end\n\n"
+            self.wfile.write(f"{len(end):x}\r\n".encode() + end + b"\r\n0\r\n\r\n")
+        except OSError:
+            self.close_connection = True
+
     def log_message(self, *_: Any) -> None:
         """Quiet."""
+
+
+def _chunks(reply: Reply) -> Iterator[str | float]:
+    if reply.pieces:
+        yield from (float(piece) if not isinstance(piece, str) else piece for piece in reply.pieces)
+    elif isinstance(reply.content, str):
+        yield from (reply.content[place : place + 3] for place in range(0, len(reply.content), 3))
+
+
+def _openai_events(reply: Reply) -> Iterator[tuple[str, dict[str, Any]] | float]:
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> tuple[str, dict[str, Any]]:
+        return "", {
+            "object": "chat.completion.chunk",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+        }
+
+    yield chunk({"role": "assistant", "content": ""})
+    for piece in _chunks(reply):
+        yield piece if isinstance(piece, float) else chunk({"content": piece})
+    if reply.breaks:
+        return
+    for index, (name, arguments) in enumerate(reply.calls):
+        half = len(arguments) // 2
+        called = {"index": index, "id": f"call_{index}", "type": "function"}
+        yield chunk({"tool_calls": [called | {"function": {"name": name, "arguments": arguments[:half]}}]})
+        yield chunk({"tool_calls": [{"index": index, "function": {"arguments": arguments[half:]}}]})
+    yield chunk({}, "tool_calls" if reply.calls else reply.finish)
+    yield "", {"choices": [], "usage": _openai(reply)["usage"]}
+
+
+def _anthropic_events(reply: Reply) -> Iterator[tuple[str, dict[str, Any]] | float]:
+    def event(kind: str, **data: Any) -> tuple[str, dict[str, Any]]:
+        return kind, {"type": kind} | data
+
+    whole = _anthropic(reply, {})
+    yield event("message_start", message={"usage": whole["usage"] | {"output_tokens": 1}})
+    yield event("content_block_start", index=0, content_block={"type": "text", "text": ""})
+    yield event("ping")
+    for piece in _chunks(reply):
+        if isinstance(piece, float):
+            yield piece
+        else:
+            yield event("content_block_delta", index=0, delta={"type": "text_delta", "text": piece})
+    if reply.breaks:
+        return
+    yield event("content_block_stop", index=0)
+    for index, (name, arguments) in enumerate(reply.calls, 1):
+        half = len(arguments) // 2
+        block = {"type": "tool_use", "id": f"toolu_{index}", "name": name, "input": {}}
+        yield event("content_block_start", index=index, content_block=block)
+        for part in (arguments[:half], arguments[half:]):
+            yield event("content_block_delta", index=index, delta={"type": "input_json_delta", "partial_json": part})
+        yield event("content_block_stop", index=index)
+    stop = "tool_use" if reply.calls else whole["stop_reason"]
+    yield event("message_delta", delta={"stop_reason": stop}, usage={"output_tokens": TOKENS_OUT})
+    yield event("message_stop")
 
 
 def _openai(reply: Reply) -> dict[str, Any]:

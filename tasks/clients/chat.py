@@ -7,23 +7,48 @@ A request is a value: the wires turn it into a body (`body`), send it, and turn 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from tasks.clients.outcomes import Empty, Refused, Truncated, Usage
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 Finish = Literal["stop", "length", "refused"]
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
 
 
 @dataclass(frozen=True)
+class Tool:
+    """A tool the model may call; parameters: the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A model's call of a tool; arguments: JSON as the model wrote it, and perhaps not JSON at all."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
 class ChatMessage:
-    """One message of a request."""
+    """One message of a request.
+
+    cached: what stands up to its end comes again, so a provider may keep it
+    calls: the tools an assistant's message calls; answers: the id of the call a tool's message answers
+    """
 
     role: Role
     text: str
+    cached: bool = False
+    calls: tuple[ToolCall, ...] = ()
+    answers: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,6 +57,7 @@ class ChatRequest:
 
     purpose: names the task; goes on the wire as the name of the schema
     schema: the JSON schema the answer must have, or None for free text
+    tools: what the model may call, in a stream without a schema
     """
 
     purpose: str
@@ -39,6 +65,7 @@ class ChatRequest:
     schema: Mapping[str, Any] | None = None
     temperature: float = 0.3
     max_tokens: int = 1500
+    tools: tuple[Tool, ...] = ()
 
     def tokens(self) -> int:
         """About how many tokens the request is long: one a CJK character, one for three others."""
@@ -57,6 +84,7 @@ class Completion:
     tokens_out: int
     tokens_cached: int
     ms: int
+    calls: tuple[ToolCall, ...] = ()
 
     @property
     def usage(self) -> Usage:
@@ -69,9 +97,12 @@ class Completion:
             raise Truncated(usage=self.usage, partial=self.text)
         if self.finish == "refused":
             raise Refused(usage=self.usage, partial=self.text)
-        if not self.text.strip():
+        if not self.text.strip() and not self.calls:
             raise Empty(usage=self.usage)
         return self
+
+
+Piece = str | Completion  # more of the text; the end, with the whole of it
 
 
 class ChatModel(Protocol):
@@ -88,6 +119,12 @@ class ChatModel(Protocol):
 
     def complete(self, request: ChatRequest) -> Completion:
         """One HTTP call: a whole answer. Raises a ModelError, with what it cost."""
+
+    def stream(self, request: ChatRequest) -> Iterator[Piece]:
+        """One HTTP call: the text as it comes, and at the end the Completion, whole or not.
+
+        Raises a ModelError: Stalled once something has come or a gap was too long.
+        """
 
 
 def mended(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from tasks.clients.outcomes import BadKey, ModelError, RateLimited, Refused, Rejected, TooLong, Unavailable
+from tasks.clients.outcomes import BadKey, ModelError, OutOfQuota, RateLimited, Refused, Rejected, TooLong, Unavailable
 
 CONNECT_SECONDS = 10.0
 _BAD_KEY = (
@@ -72,7 +72,9 @@ def post(
 def failure(response: httpx.Response) -> ModelError:
     """What a reply that is no success stands for. Its text is looked at, never passed on."""
     status, text = response.status_code, response.text[:4000].lower()
-    for words, made in ((_NO_CREDIT, BadKey), (_BAD_KEY, BadKey), (_TOO_LONG, TooLong), (_REFUSED, Refused)):
+    if status < 500 and any(word in text for word in _NO_CREDIT):
+        return OutOfQuota(retry_after=retry_after(response))
+    for words, made in ((_BAD_KEY, BadKey), (_TOO_LONG, TooLong), (_REFUSED, Refused)):
         if status < 500 and any(word in text for word in words):
             return made()
     if status in (401, 402, 403):

@@ -62,11 +62,28 @@ class Unavailable(ModelError):
     sentence = "the model's service does not answer"
 
 
+class Stalled(Unavailable):
+    """A stream that went silent, or broke off in the middle."""
+
+    outcome = "stalled"
+    sentence = "the model's answer stopped in the middle"
+
+
 class BadKey(ModelError):
     """The key is missing, expired or not allowed: no retry will help."""
 
     outcome = "bad_key"
     sentence = "the model's service does not accept the key"
+
+
+class OutOfQuota(BadKey):
+    """What was paid for is used up: only time or money helps; `retry_after` seconds where the service says so."""
+
+    sentence = "the quota of the model's service is used up"
+
+    def __init__(self, detail: str = "", *, retry_after: float | None = None, usage: Usage | None = None) -> None:
+        super().__init__(detail, usage=usage)
+        self.retry_after = retry_after
 
 
 class Refused(ModelError):

@@ -16,4 +16,12 @@ def open_chat(endpoint: ChatEndpoint) -> ChatModel:
     """The model behind an endpoint; one HTTP client per endpoint and process."""
     wire = AnthropicChat if endpoint.wire == "anthropic" else OpenAIChat
     client = open_client(endpoint.timeout_seconds)
-    return wire(client, endpoint.url, endpoint.model, endpoint.key.get_secret_value(), endpoint.context_tokens)
+    return wire(
+        client,
+        endpoint.url,
+        endpoint.model,
+        endpoint.key.get_secret_value(),
+        endpoint.context_tokens,
+        endpoint.gap_seconds,
+        endpoint.tools_gap_seconds,
+    )
