@@ -11,8 +11,8 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ import pyarrow as pa
 import tenacity
 
 from storage import locks
-from storage.errors import NightkeeperError, StoreDamagedError
+from storage.errors import BusyError, NightkeeperError, StoreDamagedError
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -190,13 +190,9 @@ class Lake:
             self._schemas[table] = pa.schema([pa.field(f.name, _plain(f.type)) for f in empty.schema])
         return self._schemas[table]
 
-    @contextmanager
-    def _turn(self, *, alone: bool = False) -> Iterator[None]:
-        """A place among the writers, or the only one; who waits to be alone lets no further writer in."""
-        with ExitStack() as held:
-            with locks.hold(self.locks, "lake-turn", shared=not alone, wait=WRITERS_WAIT):
-                held.enter_context(locks.hold(self.locks, "lake-writers", shared=not alone, wait=WRITERS_WAIT))
-            yield
+    def _turn(self, *, alone: bool = False) -> AbstractContextManager[None]:
+        """A place among the writers, or the only one."""
+        return locks.hold(self.locks, "lake-writers", shared=not alone, wait=WRITERS_WAIT)
 
     def _transact(self, work: Callable[[Transaction], T], *, rewrites: bool) -> T:
         cursor = self.cursor()
@@ -265,6 +261,10 @@ def _retried(work: Callable[[], T]) -> T:
     except (duckdb.InternalException, duckdb.FatalException) as error:
         log.critical("the lake failed for good, leaving: %s", _first_line(error))
         os._exit(EXIT_FATAL)  # closing would touch the broken instance; whoever started us starts us again
+    except duckdb.Error as error:
+        if _is_conflict(error):
+            raise BusyError("others have kept the lake busy for too long") from None
+        raise
     except RuntimeError as error:
         if "interrupted" in str(error).lower():  # how DuckDB passes on a signal that came in the middle of a query
             raise KeyboardInterrupt from None
