@@ -7,6 +7,7 @@ from datetime import date
 from typing import Literal
 
 from storage.archive import Mode
+from tasks.clients.chat import ChatMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,23 @@ class Block:
     lines: tuple[Line, ...]
     tokens: int
     budget: int
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is put before the model for one message.
+
+    blocks: in the order of position; messages: the same as the model gets it
+    numbers: which memory each citation number of this turn names
+    degraded: the parts that were left out, or done without; ms: milliseconds per stage
+    """
+
+    blocks: tuple[Block, ...]
+    messages: tuple[ChatMessage, ...]
+    numbers: dict[int, Memory]
+    recollection: Recollection
+    degraded: tuple[str, ...] = ()
+    ms: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

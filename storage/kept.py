@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -28,6 +29,8 @@ class _Kept:
     upto: int = -1
     values: dict[tuple[str, Hashable], Any] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
+    touched: Counter[str] = field(default_factory=Counter)
+    epoch: int = 0
     guard: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -35,12 +38,15 @@ _OF_LAKE: WeakKeyDictionary[Lake, _Kept] = WeakKeyDictionary()
 _MAKING = threading.Lock()
 
 
-def kept(lake: Lake, table: str, key: Hashable, read: Callable[[], T]) -> T:
-    """What `read` found in `table`, read again only after a commit that touched the table."""
-    with _MAKING:
-        mine = _OF_LAKE.setdefault(lake, _Kept())
+def kept(lake: Lake, table: str, key: Hashable, read: Callable[[], T], *, look: bool = True) -> T:
+    """What `read` found in `table`, read again only after a commit that touched the table.
+
+    look: False when the caller has called `catch_up` a moment ago, so that many reads share one look at the catalog
+    """
+    mine = _of(lake)
     with mine.guard:
-        _catch_up(lake, mine)
+        if look or mine.upto < 0:
+            _catch_up(lake, mine)
         if (table, key) in mine.values:
             found: T = mine.values[table, key]
             return found
@@ -52,6 +58,25 @@ def kept(lake: Lake, table: str, key: Hashable, read: Callable[[], T]) -> T:
     return value
 
 
+def catch_up(lake: Lake) -> None:
+    """Forget what commits of anybody's have touched by now."""
+    mine = _of(lake)
+    with mine.guard:
+        _catch_up(lake, mine)
+
+
+def commits(lake: Lake, table: str) -> tuple[int, int]:
+    """A number that changes with every commit to `table`, as of the last look at the catalog."""
+    mine = _of(lake)
+    with mine.guard:
+        return mine.epoch, mine.touched[_table_id(lake, mine, table)]
+
+
+def _of(lake: Lake) -> _Kept:
+    with _MAKING:
+        return _OF_LAKE.setdefault(lake, _Kept())
+
+
 def _catch_up(lake: Lake, mine: _Kept) -> None:
     """Forget what commits since the last look have touched."""
     if mine.upto < 0:
@@ -59,6 +84,7 @@ def _catch_up(lake: Lake, mine: _Kept) -> None:
     rows = lake.rows("snapshots_since", id=mine.upto)
     if mine.upto not in {row["snapshot_id"] for row in rows}:
         mine.values.clear()  # the catalog was put back, or its history cut
+        mine.epoch += 1
         mine.upto = int(lake.rows("snapshots_newest")[0]["id"])
         return
     for row in rows:
@@ -72,9 +98,15 @@ def _forget(lake: Lake, mine: _Kept, commit: Row) -> None:
     if _DEFINES.search(changes):
         mine.values.clear()
         mine.ids.clear()
+        mine.epoch += 1
     touched = set(_TABLE_ID.findall(changes))
+    mine.touched.update(touched)
     for table, key in list(mine.values):
-        if table not in mine.ids:
-            mine.ids[table] = str(lake.rows("tables_id", table=table)[0]["id"])
-        if mine.ids[table] in touched:
+        if _table_id(lake, mine, table) in touched:
             del mine.values[table, key]
+
+
+def _table_id(lake: Lake, mine: _Kept, table: str) -> str:
+    if table not in mine.ids:
+        mine.ids[table] = str(lake.rows("tables_id", table=table)[0]["id"])
+    return mine.ids[table]

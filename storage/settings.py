@@ -14,9 +14,9 @@ from storage.knobs import Knobs
 from storage.lake import Lake
 
 
-def read_knobs(lake: Lake) -> Knobs:
-    """The knobs as they are set now; one that this version no longer knows is passed over."""
-    return kept(lake, "settings", "knobs", lambda: _stored(lake))
+def read_knobs(lake: Lake, *, look: bool = True) -> Knobs:
+    """The knobs as they are set now; one that this version no longer knows is passed over. look: see `kept`."""
+    return kept(lake, "settings", "knobs", lambda: _stored(lake), look=look)
 
 
 def _stored(lake: Lake) -> Knobs:
