@@ -72,11 +72,8 @@ def post(
 def failure(response: httpx.Response) -> ModelError:
     """What a reply that is no success stands for. Its text is looked at, never passed on."""
     status, text = response.status_code, response.text[:4000].lower()
-    if status < 500 and any(word in text for word in _NO_CREDIT):
-        return OutOfQuota(retry_after=retry_after(response))
-    for words, made in ((_BAD_KEY, BadKey), (_TOO_LONG, TooLong), (_REFUSED, Refused)):
-        if status < 500 and any(word in text for word in words):
-            return made()
+    if status < 500 and (told := _told(text, response)):
+        return told
     if status in (401, 402, 403):
         return BadKey(f"the model's service does not accept the key (HTTP {status})")
     if status == 429:
@@ -87,6 +84,14 @@ def failure(response: httpx.Response) -> ModelError:
         pause = retry_after(response)
         return RateLimited(retry_after=pause) if pause else Unavailable(f"the model's service fails (HTTP {status})")
     return Rejected(f"the model's service rejects the request as it stands (HTTP {status})")
+
+
+def _told(text: str, response: httpx.Response) -> ModelError | None:
+    """What the words of a reply name as the cause."""
+    if any(word in text for word in _NO_CREDIT):
+        return OutOfQuota(retry_after=retry_after(response))
+    causes = ((_BAD_KEY, BadKey), (_TOO_LONG, TooLong), (_REFUSED, Refused))
+    return next((made() for words, made in causes if any(word in text for word in words)), None)
 
 
 def retry_after(response: httpx.Response) -> float | None:
