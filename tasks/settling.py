@@ -26,7 +26,7 @@ from tasks.tense import in_the_past
 STEP = "settle_states"
 VERSION = 1
 PURPOSES = ("settling",)
-POSITION = 100  # of the first change within the day; the owner's stand before, those of recheck_states after
+POSITION = 100  # of the first change within the day: behind the owner's of that day, before recheck_states'
 AT_ONCE = 12  # states a small model can keep apart
 LONGEST = 300
 _RUN_OUT = {"zh": "（已过期）{}", "en": "(over) {}"}
@@ -99,6 +99,7 @@ def _state(home: Home, row: Row) -> dict[str, Any]:
     due = home.clock.local(row["due_at"])
     return {
         "id": row["state_id"], "text": row["text"], "due": f"{due:%Y-%m-%d %H:%M}", "locked": row["locked"],
+        "after": row["last_today"] or 0,
         "language": language.detect([row["text"]]),
     }  # fmt: skip
 
@@ -108,7 +109,7 @@ def _template(state: Mapping[str, Any]) -> str:
 
 
 def _settled(state: Mapping[str, Any], text: str, made_by: str) -> dict[str, Any]:
-    return {"id": state["id"], "text": text, "made_by": made_by or "template"}
+    return {"id": state["id"], "text": text, "made_by": made_by or "template", "after": state["after"]}
 
 
 def _told(engine: Engine, day: str, states: Sequence[Mapping[str, Any]], counts: Counter[str]) -> dict[str, str]:
@@ -174,7 +175,8 @@ def _rows(home: Home, user: str, day: date, rows: Mapping[str, Any]) -> tuple[li
     changes = [
         {
             "id": content_id(moment, user, day, STEP, state["id"]), "user_id": user, "day": day, "step": STEP,
-            "position": POSITION + number, "op": "settled", "state_id": state["id"], "text": state["text"],
+            "position": max(POSITION + number, state["after"] + 1), "op": "settled", "state_id": state["id"],
+            "text": state["text"],
             "changed_by": "night", "made_by": state["made_by"], "made_at": home.clock.now(),
         }
         for number, state in enumerate(rows["states"])

@@ -78,8 +78,11 @@ def test_a_day_closed_early_settles_only_what_is_due_by_now(make_home: Any) -> N
     assert [state["id"] for state in settling.read(home, "小雨", DAY)["states"]] == ["exam"]
 
 
-def test_what_the_owner_moved_today_is_not_due_and_what_the_owner_wrote_keeps_its_words(home: Home) -> None:
-    owner = {"changed_by": "owner", "step": "owner", "position": 0, "day": DAY}
+@pytest.mark.parametrize("position", [0, 1000])
+def test_what_the_owner_moved_today_is_not_due_and_what_the_owner_wrote_keeps_its_words(
+    home: Home, position: int
+) -> None:
+    owner = {"changed_by": "owner", "step": "owner", "position": position, "day": DAY}
     change(home, "rescheduled", "exam", None, "2026-03-20T15:00:00+08:00", **owner)
     opened(home, "mine", "我周一要交稿", "2026-03-09T18:00:00+08:00", **owner)
     engine = Answers(past)
