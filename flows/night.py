@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from functools import partial
 
 from prefect import flow, get_run_logger, runtime
@@ -17,15 +17,16 @@ from storage.errors import BusyError
 from storage.home import Home, open_home
 
 
-def business_date(home: Home, day: date | None) -> date:
+def business_date(home: Home, day: date | None, scheduled: datetime) -> date:
     """The day a run is for: the parameter, or the business day of the moment it was scheduled for."""
-    return day or home.business_day(runtime.flow_run.scheduled_start_time)
+    return day or home.business_day(scheduled)
 
 
 def run_name() -> str:
     """What the run is called in Prefect's UI, such as `nightly 张曼婷 2026-03-02`."""
-    given = runtime.flow_run.parameters
-    return f"nightly {given.get('user') or 'all'} {business_date(open_home(), given.get('day'))}"
+    run = runtime.flow_run
+    until = business_date(open_home(), run.parameters.get("day"), run.scheduled_start_time)
+    return f"nightly {run.parameters.get('user') or 'all'} {until}"
 
 
 @flow(name="nightly", flow_run_name=run_name, persist_result=False, log_prints=False)
@@ -41,7 +42,8 @@ def nightly(user: str | None = None, day: date | None = None, from_step: Step | 
             or everything on a day that was closed before.
     """
     home, log = open_home(), get_run_logger()
-    began, until, report = home.clock.now(), business_date(home, day), Report()
+    began, report = home.clock.now(), Report()
+    until = business_date(home, day, runtime.flow_run.scheduled_start_time)
     for name in [user] if user else ledger.users(home):
         if not report.stopped:
             close_days(home, name, partial(days_to_close, home, name, until, from_step), report, from_step)

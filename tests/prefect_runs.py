@@ -64,7 +64,7 @@ def say(home: Home, user: str, at: str, texts: Sequence[str]) -> None:
 
 def echo(wire: Wire) -> None:
     """A model that repeats what it was told and changes nothing else."""
-    wire.answer(lambda seen: {"text": "".join(re.findall(r"用户: (.+)", seen.text))}, purpose="fragments")
+    wire.answer(lambda seen: {"text": quoted(seen, "用户: ")}, purpose="fragments")
     wire.answer(told, purpose="diaries")
     wire.answer({"states": []}, purpose="settling")
     wire.answer({"changes": [], "timeline": None}, purpose="cards")
@@ -74,14 +74,23 @@ def echo(wire: Wire) -> None:
 
 def told(seen: Seen) -> dict[str, Any]:
     """The diary of the fragments in the question, word for word."""
-    return {"text": "".join(re.findall(r"^\[\d.*?\] (.+)$", seen.text, flags=re.MULTILINE))}
+    return {"text": quoted(seen)}
 
 
-def start_run(url: str, deployment: str, **parameters: Any) -> str:
-    """Ask for a run of a deployment, as the UI does; the run's id."""
+def quoted(seen: Seen, speaker: str = "") -> str:
+    """The dated lines of a question, without the examples in its system part."""
+    asked = seen.text[len(seen.system) :]
+    return "".join(re.findall(rf"^\[\d.*?\] {speaker}(.+)$", asked, re.MULTILINE))
+
+
+def start_run(url: str, deployment: str, scheduled: str, **parameters: Any) -> str:
+    """Ask for a run of a deployment at a moment, which may be past; the run's id."""
+    state = {"type": "SCHEDULED", "state_details": {"scheduled_time": scheduled}}
     with httpx.Client(base_url=url, timeout=120) as api:
         found = api.get(f"/deployments/name/{deployment}").raise_for_status().json()
-        answer = api.post(f"/deployments/{found['id']}/create_flow_run", json={"parameters": parameters})
+        answer = api.post(
+            f"/deployments/{found['id']}/create_flow_run", json={"parameters": parameters, "state": state}
+        )
         return str(answer.raise_for_status().json()["id"])
 
 

@@ -49,7 +49,7 @@ def test_a_flow_outlives_its_worker_and_is_not_doubled(
 
     wire.answer(slow, purpose="diaries")
     with worker(home.path, deployed) as process:
-        start_run(deployed, "nightly/daily", user="阿晚", day=str(DAY))
+        start_run(deployed, "nightly/daily", "2026-03-02T15:30:00Z", user="阿晚")
         wait_until(lambda: wire.asked("diaries") > asked)
         os.kill(process.pid, signal.SIGKILL)
         process.wait(60)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from datetime import date
+from datetime import date, datetime
 from datetime import time as hour
 from pathlib import Path
 from typing import Any
@@ -211,14 +211,14 @@ def test_the_report_counts_calls_and_quotes_nobody(night_home: Home, wire: Wire)
     ],
 )
 def test_a_run_is_for_the_day_it_was_scheduled_for(
-    night_home: Home, monkeypatch: pytest.MonkeyPatch, scheduled: str, night_hour: hour, expected: date
+    home: Home, scheduled: str, night_hour: hour, expected: date
 ) -> None:
     from flows.night import business_date  # noqa: PLC0415
 
-    set_knob(night_home.lake, night_home.clock, "night_hour", night_hour, "owner")
-    monkeypatch.setenv("PREFECT__RUNTIME__FLOW_RUN__SCHEDULED_START_TIME", scheduled)
-    assert business_date(night_home, None) == expected
-    assert business_date(night_home, D1) == D1
+    set_knob(home.lake, home.clock, "night_hour", night_hour, "owner")
+    moment = datetime.fromisoformat(scheduled)
+    assert business_date(home, None, moment) == expected
+    assert business_date(home, D1, moment) == D1
 
 
 def test_history_passes_over_what_is_closed(night_home: Home, seen: list[dict[str, Any]]) -> None:

@@ -23,7 +23,7 @@ def test_after_retry_the_finished_steps_do_not_run_again(
     say(home, "阿晚", "2026-03-02 20:00", ["我今天去爬山了。", "累吗？"])
     wire.next(status(404), purpose="cards")
     with worker(home.path, deployed):
-        run_id = start_run(deployed, "nightly/daily", user="阿晚", day="2026-03-02")
+        run_id = start_run(deployed, "nightly/daily", "2026-03-02T15:30:00Z", user="阿晚")
         run = ended_run(deployed, run_id)
         assert run["name"] == "nightly 阿晚 2026-03-02"
         assert run["state"]["type"] == "FAILED", run["state"]
@@ -33,6 +33,7 @@ def test_after_retry_the_finished_steps_do_not_run_again(
 
         retry_run(deployed, run_id)
         run = ended_run(deployed, run_id)
+    assert run["name"] == "nightly 阿晚 2026-03-02"
     assert (run["state"]["type"], run["run_count"]) == ("COMPLETED", 2), run["state"]
     assert _finished(home).items() >= done.items()
     assert [wire.asked(purpose) for purpose in ("fragments", "diaries", "cards")] == [1, 1, 2]
