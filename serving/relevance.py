@@ -1,0 +1,125 @@
+"""Relevance: how far a memory stands out, by meaning and by words, from what else the person remembers. 0..1.
+
+Meaning is the cosine after the memories' mean has been taken out, words are BM25 and, counting half
+as much, the share of the memory that the query covers; each in standard deviations above the backdrop, the tail of what lies beyond three
+compressed, since one rare name shared must not count for more than everything else. Their mean over six is the
+relevance. So 0.5 is three deviations over the person's other memories, whatever embedder, reranker or table it is.
+The same is done to the scores of a reranker, whose backdrop is the candidates, most of which do not matter.
+
+The floor's default, 0.25, comes from two public Chinese sets with the default embedder (tests/bench/recall_madial.py):
+FIGURES
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from serving.backdrop import Backdrop, Spread
+from serving.candidates import Candidates
+from serving.queries import Query
+from serving.terms import TermStatistics, terms_of, weighted
+from storage.events import Event
+
+FULL = 6.0  # standard deviations that make a relevance of 1
+TAIL = 3.0
+UNKNOWN_SHARE = 0.5  # where there is no vector, half of what the words say is taken for what it would have said
+LEAST_JUDGED = 12  # fewer candidates than this say nothing about where a reranker's irrelevant scores lie
+
+
+@dataclass(frozen=True, slots=True)
+class Assessed:
+    """A candidate with its relevance and where that comes from: `meaning` and `words` in standard deviations."""
+
+    event: Event
+    relevance: float
+    evidence: Mapping[str, float] = field(default_factory=dict)
+
+
+def assess(found: Candidates, query: Query, model: str) -> list[Assessed]:
+    """The candidates with their relevance, best first; without vectors or a backdrop, by what there is.
+
+    model: the embedder's, since vectors of another say nothing
+    """
+    asked = weighted(query.lines)
+    words = _by_words(found, asked)
+    meaning = _by_meaning(found, model)
+    assessed = [_assessed(event, meaning.get(event.id), words.get(event.id, 0.0)) for event in found.events]
+    return sorted(assessed, key=lambda one: (-one.relevance, one.event.id))
+
+
+def reranked(assessed: Sequence[Assessed], scores: Sequence[float]) -> list[Assessed]:
+    """The candidates with the relevance a reranker gives them, best first.
+
+    scores: one a candidate, on whatever scale; the median is taken for irrelevant where there are enough of them,
+    else the scale is that of the search: the reranker then says the order only.
+    """
+    marks = np.array([_unbounded(score, scores) for score in scores])
+    if len(marks) < LEAST_JUDGED:
+        levels = sorted((one.relevance for one in assessed), reverse=True)
+        places = np.argsort(np.argsort(-marks, kind="stable"), kind="stable")
+        relevances = [levels[place] for place in places]
+    else:
+        centre = float(np.median(marks))
+        width = 1.4826 * float(np.median(np.abs(marks - centre)))
+        spread = Spread(centre, max(width, 0.25))
+        relevances = [_relevance([compressed(spread.of(float(mark)))]) for mark in marks]
+    judged = [
+        Assessed(one.event, relevance, {**one.evidence, "reranker": score})
+        for one, relevance, score in zip(assessed, relevances, scores, strict=True)
+    ]
+    return sorted(judged, key=lambda one: (-one.relevance, one.event.id))
+
+
+def compressed(deviations: float) -> float:
+    """Deviations as they are up to three, their logarithm beyond."""
+    return deviations if deviations <= TAIL else TAIL + math.log1p(deviations - TAIL)
+
+
+def _assessed(event: Event, meaning: float | None, words: float) -> Assessed:
+    evidence = {"words": round(words, 3)} | ({} if meaning is None else {"meaning": round(meaning, 3)})
+    expected = max(0.0, words) * UNKNOWN_SHARE
+    return Assessed(event, _relevance([words, expected if meaning is None else meaning]), evidence)
+
+
+def _relevance(deviations: Sequence[float]) -> float:
+    mean = sum(deviations) / len(deviations)
+    return min(1.0, max(0.0, mean / FULL))
+
+
+def _by_words(found: Candidates, asked: Mapping[str, float]) -> dict[str, float]:
+    texts = {event.id: terms_of(searched(event)) for event in found.events}
+    backdrop = found.backdrop or Backdrop(np.zeros((0, 0), np.float32), list(texts.values()))
+    terms: TermStatistics = backdrop.terms
+    matching, covered = backdrop.spreads_of_terms(asked)
+    return {
+        key: (compressed(matching.of(terms.matching(asked, text))) + compressed(covered.of(terms.covered(asked, text))))
+        / 2
+        for key, text in texts.items()
+    }
+
+
+def _by_meaning(found: Candidates, model: str) -> dict[str, float]:
+    """Deviations of the candidates that have a vector; none at all without a vector of the query."""
+    held = [event for event in found.events if event.vector and event.embed_model == model]
+    if found.vector is None or found.backdrop is None or not found.backdrop.has_vectors or not held:
+        return {}
+    asked = found.backdrop.centred(found.vector)
+    spread = found.backdrop.spread_of_cosines(asked)
+    return {event.id: compressed(spread.of(float(found.backdrop.centred(event.vector) @ asked))) for event in held}
+
+
+def searched(event: Event) -> str:
+    """The text of an event that is searched."""
+    return "\n".join([event.title, event.text, *event.tags])
+
+
+def _unbounded(score: float, scores: Sequence[float]) -> float:
+    """A score between 0 and 1, as most services give, on the scale it was squashed from."""
+    if min(scores) < 0 or max(scores) > 1:
+        return score
+    inner = min(max(score, 1e-4), 1 - 1e-4)
+    return math.log(inner / (1 - inner))

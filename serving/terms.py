@@ -1,0 +1,74 @@
+"""The terms two texts can share: words (stemmed, filler left out), single Chinese characters and pairs of them.
+
+BM25: Robertson & Zaragoza 2009, with k1 = 1.2, b = 0.75, each term counted once a text, since memories are short.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from storage.normalise import normalise
+from tasks.likeness import grams
+
+K1, B = 1.2, 0.75
+COMMON_SHARE = 0.5  # a term that half of the texts hold tells none of them apart
+READ_CHARACTERS = 2_000
+_HAN = re.compile(r"[\u3400-\u9fff]")
+
+Weights = Mapping[str, float]
+
+
+@lru_cache(maxsize=20_000)
+def terms_of(text: str) -> frozenset[str]:
+    """The terms of a text, of a long one those of its beginning."""
+    read = normalise(text[:READ_CHARACTERS])
+    return frozenset(grams(read)) | frozenset(_HAN.findall(read))
+
+
+class TermStatistics:
+    """How common each term is in a sample of texts, and so how much sharing it says."""
+
+    def __init__(self, texts: Iterable[frozenset[str]]) -> None:
+        listed = list(texts)
+        self._counts = Counter(term for text in listed for term in text)
+        self._size = len(listed)
+        self._average = sum(map(len, listed)) / len(listed) if listed else 1.0
+        self._masses = dict[frozenset[str], float]()
+
+    def matching(self, asked: Weights, text: frozenset[str]) -> float:
+        """BM25 of a text for the weighted terms of a query."""
+        shared = sum(asked[term] * self.rarity(term) for term in text if term in asked)
+        return shared * (K1 + 1) / (1 + K1 * (1 - B + B * len(text) / max(1.0, self._average)))
+
+    def covered(self, asked: Weights, text: frozenset[str]) -> float:
+        """How much of what a text says is asked about, 0..1: a long dialogue names a memory by what it holds."""
+        mass = self._mass(text)
+        return sum(asked[term] * self.rarity(term) for term in text if term in asked) / mass if mass else 0.0
+
+    def rarity(self, term: str) -> float:
+        """The inverse document frequency of a term, 0 for a common one."""
+        held = self._counts[term]
+        if held > max(COMMON_SHARE * self._size, 1):
+            return 0.0
+        return math.log(1 + (self._size - held + 0.5) / (held + 0.5))
+
+    def _mass(self, text: frozenset[str]) -> float:
+        known = self._masses.get(text)
+        if known is None:
+            if len(self._masses) > 20_000:
+                self._masses.clear()
+            known = self._masses[text] = sum(map(self.rarity, text))
+        return known
+
+
+def weighted(lines: Sequence[tuple[str, float]]) -> dict[str, float]:
+    """The terms of several texts, each with the weight of the weightiest text that holds it."""
+    weights = dict[str, float]()
+    for text, weight in lines:
+        for term in terms_of(text):
+            weights[term] = max(weights.get(term, 0.0), weight)
+    return weights
