@@ -98,16 +98,19 @@ def assemble(service: Service, ref: ChatRef, message_id: str | None, text: str, 
 
 
 def _begin(service: Service, ref: ChatRef, message_id: str | None, text: str, now: datetime) -> _Turn:
-    budget = Budget(service.knobs_seen.context_wait_ms)
-    budget.wait(service.pool.submit(service.recents.look), None, "lake", LOOK_SHARE)
+    first = Budget(service.knobs_seen.context_wait_ms)
+    first.wait(service.pool.submit(service.recents.look), None, "lake", LOOK_SHARE)
     asked = service.pool.submit(lambda: read_knobs(service.home.lake, look=False))
-    knobs = service.knobs_seen = budget.wait(asked, service.knobs_seen, "knobs", LOOK_SHARE)
+    knobs = service.knobs_seen = first.wait(asked, service.knobs_seen, "knobs", LOOK_SHARE)
+    budget = Budget(knobs.context_wait_ms)
+    for what in first.degraded:
+        budget.missing(what)
     known = service.recents.known(ref)
     window = budget.wait(service.pool.submit(service.recents.window, ref), known, "history", WINDOW_SHARE)
     rows = history.spoken(window, ref, message_id)
     own = [row.text for row in rows if row.role == "user"][-LANGUAGE_MESSAGES:]
-    first = first_day([row.day for row in rows], now)
-    reader = Reader(service.home, ref, knobs, language.detect([*own, text]), now, first)
+    since = first_day([row.day for row in rows], now)
+    reader = Reader(service.home, ref, knobs, language.detect([*own, text]), now, since)
     return _Turn(service, ref, knobs, budget, reader, window, rows, text)
 
 

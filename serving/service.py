@@ -84,7 +84,7 @@ def open_service(home: Home) -> Service:
     """The service of a home, with the models its environment names."""
     endpoint = home.environment.chat
     chat = open_chat(endpoint) if endpoint else None
-    return Service(home, chat, open_embedder(home), open_reranker(home))
+    return Service(home, chat, open_embedder(home), open_reranker(home), knobs_seen=home.knobs())
 
 
 def _quietly(work: object) -> None:
