@@ -82,9 +82,11 @@ def replace_events(
     table, graves = open_events(home), buried(home, user)
     made = {event.id: event for event in produced.made if event.id not in graves}
     stale = [event for event in table.of_user(user, (kind,), made_on=day) if event.id not in made]
+    earlier = home.lake.rows("event_log_of_step", user=user, day=day, step=step)
     staying = relied_on(home, user, day, step, stale)
-    own = made | {event.id: event for event in stale if event.id in staying}
-    table.upsert(_as_they_stand(home, table, user, (day, step), own, produced))
+    own = made | {event.id: _as_made(event, earlier) for event in stale if event.id in staying}
+    lent_to = set(produced.merged) | {row["event_id"] for row in earlier if row["op"] == MERGED}
+    table.upsert(_as_they_stand(home, table, user, (day, step), own, lent_to, produced))
     log = _log_rows(user, day, step, own.values(), produced.merged)
 
     def commit(tx: Transaction) -> None:
@@ -113,12 +115,22 @@ def buried(home: Home, user: str) -> set[str]:
     return {row["id"] for row in home.lake.rows("graveyard_of_user", user=user)}
 
 
+def _as_made(event: Event, log: Sequence[Row]) -> Event:
+    """An event with the evidence it was made from alone, as the log of its night has it."""
+    rows = [row for row in log if (row["event_id"], row["op"]) == (event.id, MADE)]
+    return replace(event, evidence=tuple(rows[0]["evidence"])) if rows else event
+
+
 def _as_they_stand(
-    home: Home, table: EventTable, user: str, night: tuple[date, str], own: Mapping[str, Event], produced: Produced
+    home: Home,
+    table: EventTable,
+    user: str,
+    night: tuple[date, str],
+    own: Mapping[str, Event],
+    lent_to: set[str],
+    produced: Produced,
 ) -> list[Event]:
-    """The night's own events, those it lent evidence to, and those it lent some to before, each as it is now."""
-    earlier = home.lake.rows("event_log_of_step", user=user, day=night[0], step=night[1])
-    lent_to = set(produced.merged) | {row["event_id"] for row in earlier if row["op"] == MERGED}
+    """The night's own events, and those it lends evidence to or lent some before, each as it is now."""
     ids = sorted(set(own) | lent_to)
     if not ids:
         return []

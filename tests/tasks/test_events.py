@@ -307,6 +307,15 @@ def test_evidence_lent_by_a_night_goes_when_that_night_tells_something_else(home
     assert [older.evidence for older in kept(home)] == [(one,)]
 
 
+def test_a_kept_event_gives_back_what_a_later_night_no_longer_lends(home: Home) -> None:
+    day = DAY - timedelta(days=1)
+    one, _ = two_days(home, event(), event())
+    close(home, events, Answers(answer()), day=day)  # kept, since the later night merged into it
+    assert len(kept(home)[0].evidence) == 2
+    close(home, events, Answers(answer()))
+    assert [older.evidence for older in kept(home)] == [(one,)]
+
+
 def cite(home: Home, target: str) -> None:
     row = {"user_id": USER, "memory_kind": "event", "memory_id": target, "reply_id": "r1", "cited_at": home.clock.now()}
     home.lake.write(lambda tx: tx.insert("citations", [row]))
