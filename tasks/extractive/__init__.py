@@ -7,6 +7,7 @@ from typing import Any
 
 from storage.errors import NightkeeperError
 from tasks.extractive.cards import answer_cards
+from tasks.extractive.chat import answer_chat
 from tasks.extractive.diaries import answer_diaries
 from tasks.extractive.events import answer_events
 from tasks.extractive.fragments import answer_fragments
@@ -24,6 +25,7 @@ ROUTINES: dict[str, Routine] = {
     "past_self": answer_past_self,
     "states": answer_states,
     "events": answer_events,
+    "chat": answer_chat,
 }
 
 
