@@ -17,7 +17,7 @@ SCANNED = 3_000
 _ENDS = re.compile(r"[。！？!?\n；;…]|\.(?:\s|$)|[，,]")
 _QUOTED = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|\"[^\"\n]*\"|《[^》]*》|`[^`]*`")
 _SENTENCE = re.compile(r"(?<=[。！？!?\n；;…])|(?<=\.)(?=\s)")
-_CLAUSE = re.compile(r"(?<=[，,：:—])|(?<=\s-\s)|(?<=\bbut\s)|(?<=\band\s)")
+_CLAUSE = re.compile(r"(?<=[，,：:—])|(?<=\s-\s)|\b(?:but|and|since|because|though|so)\s")
 _ASIDE = re.compile(r"[（(*][^（）()*\n]{0,60}[）)*]")  # (smiles), *looks down*
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from tasks.clients.chat import ChatMessage, ChatRequest, Completion, Finish, Piece, ToolCall, mended
+from tasks.clients.chat import ChatMessage, ChatRequest, Completion, Finish, Image, Piece, ToolCall, mended
 from tasks.clients.events import events, trouble
 from tasks.clients.exchange import post
 from tasks.clients.outcomes import Stalled, Unavailable
@@ -143,6 +143,8 @@ def _spoken(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
     So does what the system says later on: moved to the front it would spoil what the service keeps of the head.
     """
     sent = list[dict[str, Any]]()
+    if messages and messages[0].role == "assistant":  # the dialogue was cut there, and this wire wants a user first
+        sent.append({"role": "user", "content": "…"})
     for message in messages:
         role, parts = ("assistant" if message.role == "assistant" else "user"), _parts(message)
         if sent and sent[-1]["role"] == role:
@@ -156,12 +158,18 @@ def _parts(message: ChatMessage) -> str | list[dict[str, Any]]:
     text = mended(message.text)
     if message.answers:
         return [{"type": "tool_result", "tool_use_id": message.answers, "content": text}]
-    if not message.calls and not message.cached:
+    if not message.calls and not message.cached and not message.images:
         return text
-    parts: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+    parts: list[dict[str, Any]] = [_image(image) for image in message.images]
+    parts += [{"type": "text", "text": text}] if text else []
     if parts and message.cached:
         parts[-1]["cache_control"] = {"type": "ephemeral"}
     return [*parts, *({"type": "tool_use", "id": c.id, "name": c.name, "input": _input(c)} for c in message.calls)]
+
+
+def _image(image: Image) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": image.media_type, "data": image.data}
+    return {"type": "image", "source": source}
 
 
 def _listed(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:

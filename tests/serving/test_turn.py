@@ -18,6 +18,7 @@ from storage.archive import NewMessage
 from storage.errors import BusyError
 from storage.home import Home
 from storage.lake import Transaction
+from storage.settings import set_knob
 
 MakeHome = Callable[..., Home]
 NOW = "2026-03-02T20:00:00+08:00"
@@ -71,6 +72,7 @@ def make_day(make_home: MakeHome, wire: Wire) -> Iterator[Callable[..., Day]]:
     def make(*, model: bool = True, **endpoint: object) -> Day:
         chat = wire.endpoint(gap_seconds=0.5, tools_gap_seconds=0.5, **endpoint) if model else None
         home = make_home(now=NOW, chat=chat)
+        set_knob(home.lake, home.clock, "context_wait_ms", 20_000, "test")  # what a busy machine leaves out is tested elsewhere
         made.append(open_service(home))
         assemble(made[-1], REF, None, "hello there", home.clock.now())  # what is loaded at the first use is loaded
         return Day(home, made[-1], wire, [])
