@@ -5,9 +5,19 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from storage.errors import NightkeeperError
@@ -48,6 +58,52 @@ class RerankEndpoint(BaseModel):
     key: SecretStr = SecretStr("")
 
 
+class TelegramSettings(BaseModel):
+    """The bot, and whom it serves. Updates are asked for, unless an address is given that Telegram may call."""
+
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+
+    token: SecretStr = Field(description="what BotFather gave you")
+    owners: str = Field("", description="Telegram user ids it serves, each perhaps with a user's name: 4711=anna, 4712")
+    webhook_url: str = Field("", description="where Telegram calls; empty for long polling")
+    webhook_secret: SecretStr = Field(SecretStr(""), description="what Telegram must send along")
+    listen: str = Field("127.0.0.1", description="where the webhook's own server listens")
+    port: int = Field(8443, ge=0, le=65535)
+    api_url: str = Field("https://api.telegram.org", description="another server that speaks the Bot API")
+
+    @field_validator("owners")
+    @classmethod
+    def _ids(cls, owners: str) -> str:
+        for entry in filter(None, map(str.strip, owners.split(","))):
+            number, named, name = entry.partition("=")
+            if not number.strip().isdecimal() or (named and not name.strip()):
+                raise ValueError("write ids, each perhaps with a name, such as 4711=anna, 4712")
+        return owners
+
+    @model_validator(mode="after")
+    def _guarded(self) -> TelegramSettings:
+        host = urlsplit(self.webhook_url).hostname
+        if host and host not in ("127.0.0.1", "localhost", "::1") and not self.webhook_secret.get_secret_value():
+            raise ValueError("a webhook that others can reach needs NIGHTKEEPER_TELEGRAM__WEBHOOK_SECRET")
+        return self
+
+    @property
+    def users(self) -> dict[int, str]:
+        """The user of each owner; without a name it is user<id>, as in an import of Telegram's own export."""
+        entries = (entry.strip().partition("=") for entry in self.owners.split(",") if entry.strip())
+        return {int(number): name.strip() or f"user{int(number)}" for number, _, name in entries}
+
+
+class ApiSettings(BaseModel):
+    """Where the HTTP API listens, and the key it asks for; without a key only this machine may reach it."""
+
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+
+    host: str = Field("127.0.0.1", min_length=1)
+    port: int = Field(8765, ge=0, le=65535)
+    key: SecretStr = Field(SecretStr(""), description="what a caller sends as Authorization: Bearer …")
+
+
 class Environment(BaseSettings):
     """Settings read once at an entrypoint. Nested ones are spelt NIGHTKEEPER_CHAT__URL and so on."""
 
@@ -58,6 +114,7 @@ class Environment(BaseSettings):
         extra="ignore",
         frozen=True,
         hide_input_in_errors=True,
+        populate_by_name=True,
     )
 
     home: Path = Path("data")
@@ -67,6 +124,15 @@ class Environment(BaseSettings):
     summary: ChatEndpoint | None = Field(None, description="for batches and nights; the chat model if unset")
     embed: EmbedEndpoint | None = None
     rerank: RerankEndpoint | None = None
+    vision: ChatEndpoint | None = Field(None, description="describes pictures; without it they stay undescribed")
+    telegram: TelegramSettings | None = None
+    api: ApiSettings = ApiSettings()
+    user: str = Field("", description="whose chat it is where nobody says; the only user there is if unset")
+    prefect_url: str = Field(
+        "http://127.0.0.1:4200/api",
+        validation_alias=AliasChoices("NIGHTKEEPER_PREFECT_URL", "PREFECT_API_URL"),
+        description="the API of the Prefect server that is asked for micro-batches",
+    )
 
     @field_validator("zone")
     @classmethod

@@ -1,0 +1,129 @@
+"""Looks whether each store and each model is ready, side by side and within seconds."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooLate
+from time import monotonic
+
+import httpx
+
+from serving.api.schemas import Check, Readiness
+from serving.service import Service
+from storage.config import ChatEndpoint
+from storage.errors import NightkeeperError
+
+WAIT_SECONDS = 4.0
+MODEL_SECONDS = 3.0
+KEPT_SECONDS = 15.0  # a model is asked no more often than this, for some of them cost money
+STORES = ("lake", "events")
+Probe = Callable[[], str]
+
+
+class Readinesses:
+    """What was found of each part; a probe that hangs is not started again beside itself."""
+
+    def __init__(self, service: Service) -> None:
+        self._probes = _probes(service)
+        self._threads = ThreadPoolExecutor(len(self._probes), thread_name_prefix="ready")
+        self._running, self._kept = dict[str, Future[str]](), dict[str, tuple[float, Check]]()
+        self._guard = threading.Lock()
+
+    def look(self) -> Readiness:
+        """Every part as it is now, models as they were a moment ago."""
+        deadline = monotonic() + WAIT_SECONDS
+        with self._guard:
+            asked = {name: self._ask(name) for name in self._probes if not self._fresh(name)}
+        for name, probe in asked.items():
+            self._kept[name] = (monotonic(), _result(probe, deadline))
+        checks = {name: self._kept[name][1] for name in self._probes}
+        return Readiness(ready=all(check.ready for check in checks.values()), checks=checks)
+
+    def close(self) -> None:
+        """Let the threads go."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _ask(self, name: str) -> Future[str]:
+        running = self._running.get(name)
+        if running is None or running.done():
+            running = self._running[name] = self._threads.submit(self._probes[name])
+        return running
+
+    def _fresh(self, name: str) -> bool:
+        return name not in STORES and name in self._kept and monotonic() - self._kept[name][0] < KEPT_SECONDS
+
+
+def _result(probe: Future[str], deadline: float) -> Check:
+    try:
+        return Check(ready=True, detail=probe.result(max(0.0, deadline - monotonic())))
+    except TooLate:
+        return Check(ready=False, detail="does not answer in time")
+    except NightkeeperError as error:
+        return Check(ready=False, detail=str(error))
+    except Exception as error:
+        return Check(ready=False, detail=f"cannot be used ({type(error).__name__})")
+
+
+def _probes(service: Service) -> dict[str, Probe]:
+    """A probe for each store and each model that is set; each says what it found, or raises."""
+    environment = service.home.environment
+    probes: dict[str, Probe] = {
+        "lake": lambda: _lake(service),
+        "events": lambda: f"{service.events.count():,} events",
+        "embedder": lambda: _embedder(service),
+    }
+    if service.reranker is not None:
+        probes["reranker"] = lambda: _reranker(service)
+    endpoints = {"chat": environment.chat, "summary": environment.summary, "vision": environment.vision}
+    for name, endpoint in endpoints.items():
+        if endpoint is not None:
+            probes[name] = _reaching(endpoint)
+    if environment.chat is None:
+        probes["chat"] = lambda: "no model is set; the engine that selects sentences answers"
+    return probes
+
+
+def _lake(service: Service) -> str:
+    lake = service.home.lake
+    if not lake.catalog.exists():
+        raise NightkeeperError("the lake's catalog is gone")
+    lake.rows("settings_current")
+    return "can be read"
+
+
+def _embedder(service: Service) -> str:
+    service.embedder.embed_query("早")
+    return service.embedder.model
+
+
+def _reranker(service: Service) -> str:
+    if service.reranker is None:
+        return "none"
+    service.reranker.scores("早", ["早上好"], MODEL_SECONDS)
+    return service.reranker.model
+
+
+def _reaching(endpoint: ChatEndpoint) -> Probe:
+    """Whether the service can be reached and takes the key, without asking its model anything."""
+
+    def probe() -> str:
+        try:
+            status = httpx.get(f"{endpoint.url.rstrip('/')}/models", headers=_key(endpoint), timeout=MODEL_SECONDS)
+        except httpx.HTTPError as error:
+            raise NightkeeperError(f"cannot be reached ({type(error).__name__})") from None
+        if status.status_code in (401, 403):
+            raise NightkeeperError("the service does not accept the key")
+        if status.is_server_error:
+            raise NightkeeperError(f"the service answers {status.status_code}")
+        return endpoint.model
+
+    return probe
+
+
+def _key(endpoint: ChatEndpoint) -> Mapping[str, str]:
+    key = endpoint.key.get_secret_value()
+    if endpoint.wire == "anthropic":
+        return {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    return {"authorization": f"Bearer {key}"} if key else {}
