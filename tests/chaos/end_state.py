@@ -12,7 +12,7 @@ from storage.events import open_events
 from storage.home import open_home
 from storage.ledger import users
 
-MOMENTS = ("made_at", "started_at", "finished_at", "called_at", "created_at", "buried_at", "raised_at")
+MOMENTS = ("made_at", "started_at", "finished_at", "called_at", "created_at", "buried_at", "raised_at", "archived_at")
 KINDS = ("event", "episode", "past_self")
 
 
@@ -32,3 +32,10 @@ def end_state(path: Path, without: Sequence[str] = ()) -> dict[str, list[Any]]:
         ([(key, value) for key, value in event.items() if key not in MOMENTS] for event in found), key=str
     )
     return state
+
+
+def assert_same(state: dict[str, list[Any]], expected: dict[str, list[Any]]) -> None:
+    """Table by table, so that a failure names the rows."""
+    assert state.keys() == expected.keys()
+    for name, rows in expected.items():
+        assert state[name] == rows, name

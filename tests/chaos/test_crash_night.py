@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from end_state import end_state
+from end_state import assert_same, end_state
 
 from flows.order import Step
 from flows.server import code
@@ -83,6 +83,4 @@ def test_killed_and_run_again_a_night_ends_the_same(
     for n in passings:
         assert run_night(path, KILLED, place, n) == -signal.SIGKILL
     assert run_night(path, KILLED) == 0
-    state = end_state(path)
-    for name, rows in undisturbed.items():
-        assert state[name] == rows, name
+    assert_same(end_state(path), undisturbed)
