@@ -11,12 +11,13 @@ import logging
 import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from importlib import import_module
 from time import perf_counter
 
+from serving import prefect_api
 from serving.citations import credited
 from serving.context import LANGUAGE_MESSAGES, assemble
 from serving.finding import found
@@ -48,6 +49,7 @@ SORRY: dict[str, tuple[str, str]] = {
         "That message could not be kept; please send it again in a moment.",
     ),
 }
+ASKED_SECONDS = 0.25
 AFTER = timedelta(milliseconds=1)  # a reply never stands before what it answers
 _underway, _changed = set[tuple[str, ...]](), threading.Condition()
 
@@ -66,6 +68,7 @@ class _Turn:
     began: float = field(default_factory=perf_counter)
     stages: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    asked: Future[None] | None = None
 
 
 def turn(service: Service, ref: ChatRef, incoming: NewMessage, *, pause: Pause = time.sleep) -> Iterator[TurnEvent]:
@@ -95,6 +98,7 @@ def _answer(this: _Turn) -> Iterator[TurnEvent]:
     began, service = perf_counter(), this.service
     context = assemble(service, this.ref, this.message.id, this.message.text, this.started)
     this.stages["assemble"] = _since(began)
+    this.asked = _ask_for_microbatch(this)  # so early that the record can say if nobody is there to be asked
     this.stages |= {f"context {name}": ms for name, ms in context.ms.items()}
     this.notes += [f"without {part}" for part in context.degraded]
     said = [message.text for message in context.messages[:-1] if message.role == "user"]
@@ -135,6 +139,7 @@ def _kept(this: _Turn, context: Context, tools: ToolBox, reply: Reply) -> TurnRe
     began, reply_id = perf_counter(), _archived(this, reply) if reply.text else None
     this.stages |= reply.stages_ms | {"archive reply": _since(began)}
     given = injected(context, tools.returned)
+    this.notes += _away(this)
     record = _record(this, reply, reply_id, given, memories)
     try:
         write_turn(this.service.home, this.ref, this.message, record, memories, this.started)
@@ -190,12 +195,20 @@ def _recovered(this: _Turn, before: Answered) -> TurnRecord:
     return record
 
 
-def _ask_for_microbatch(this: _Turn) -> None:
+def _ask_for_microbatch(this: _Turn) -> Future[None] | None:
     """Ask for what was said to be summarised, if it is time; never in the way of a reply."""
     try:
-        import_module("serving.prefect_api").ask_for_microbatch(this.service, this.ref.user)
-    except Exception as error:  # a server that is down, or not there at all
+        return prefect_api.ask_for_microbatch(this.service, this.ref.user)
+    except RuntimeError as error:  # the process is ending
         log.info("no micro-batch could be asked for: %s", type(error).__name__)
+        return None
+
+
+def _away(this: _Turn) -> list[str]:
+    """The note that Prefect's server is away; who is being asked at this moment gets a moment to answer."""
+    if this.asked is not None:
+        wait([this.asked], ASKED_SECONDS)
+    return ["without prefect"] if prefect_api.is_away(this.service) else []
 
 
 @contextmanager

@@ -72,7 +72,9 @@ def make_day(make_home: MakeHome, wire: Wire) -> Iterator[Callable[..., Day]]:
     def make(*, model: bool = True, **endpoint: object) -> Day:
         chat = wire.endpoint(gap_seconds=0.5, tools_gap_seconds=0.5, **endpoint) if model else None
         home = make_home(now=NOW, chat=chat)
-        set_knob(home.lake, home.clock, "context_wait_ms", 20_000, "test")  # what a busy machine leaves out is tested elsewhere
+        set_knob(
+            home.lake, home.clock, "context_wait_ms", 20_000, "test"
+        )  # what a busy machine leaves out is tested elsewhere
         made.append(open_service(home))
         assemble(made[-1], REF, None, "hello there", home.clock.now())  # what is loaded at the first use is loaded
         return Day(home, made[-1], wire, [])
@@ -228,12 +230,12 @@ def test_a_reply_cut_for_good_keeps_what_was_shown(day: Day, wire: Wire) -> None
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 def test_a_round_of_tools_can_be_cited(make_day: Callable[..., Day], wire: Wire, kind: str) -> None:
     day = make_day(wire=kind)
-    day.home.lake.write(
-        lambda tx: tx.insert(
-            "diaries",
-            [{"id": "d1", "user_id": "lin", "day": date(2025, 12, 24), "text": "平安夜一起包了饺子。"}],
-        )
-    )
+    days = [date(2025, 12, 24), *(date(2026, 2, on) for on in range(20, 26))]  # later ones stand in the context anyway
+    diaries = [
+        {"id": f"d{n}", "user_id": "lin", "day": on, "text": "平安夜一起包了饺子。" if n == 1 else f"第{n}篇，下雨。"}
+        for n, on in enumerate(days, start=1)
+    ]
+    day.home.lake.write(lambda tx: tx.insert("diaries", diaries))
     wire.next(
         calling("read_diary", said="我翻翻日记。", day="2025-12-24"),
         lambda seen: stream(f"那天我们一起包了饺子呀。[[m:{number_of(seen, '饺子')}]]"),
