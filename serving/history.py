@@ -15,6 +15,8 @@ from serving.recent import SPOKEN, Said, Window
 from serving.tokens import cut_to, tokens_of
 from storage.archive import clean_text
 from storage.lake import Row
+from tasks.questions import Language
+from tasks.quoting import FORWARDED, forwarded
 
 ROUNDS = 10  # the last rounds are never dropped for another block's budget
 LINE_TOKENS = 1_500  # of a longer message beginning and end are shown
@@ -46,7 +48,7 @@ def spoken(window: Window, ref: ChatRef, skip: str | None) -> list[Said]:
     ]
 
 
-def heard(rows: Sequence[Said], pictures: Mapping[str, Row], language: str) -> list[Heard]:
+def heard(rows: Sequence[Said], pictures: Mapping[str, Row], language: Language) -> list[Heard]:
     """The messages as the model reads them; those that say nothing are left out."""
     made = (Heard(row, cut_to(_text(row, pictures.get(row.id), language), LINE_TOKENS)) for row in rows)
     return [one for one in made if one.text]
@@ -98,7 +100,9 @@ def _size(rows: Sequence[Heard]) -> int:
     return sum(row.tokens for row in rows)
 
 
-def _text(row: Said, picture: Row | None, language: str) -> str:
+def _text(row: Said, picture: Row | None, language: Language) -> str:
     described, bare = _PICTURE[language]
     seen = described.format(picture["description"]) if picture and picture["description"] else bare
-    return row.text.strip() + (seen if row.media else "")
+    text = row.text.strip()
+    told = forwarded(text, language) if text and row.kind == FORWARDED else text
+    return told + (seen if row.media else "")

@@ -136,6 +136,10 @@ class Knobs(BaseModel):
         800, "往日背景的词元上限", "tokens of the background of earlier days", ge=0, le=20_000
     )
 
+    telegram_edit_seconds: float = knob(
+        1.2, "流式回复多少秒改一次消息", "seconds between two edits of a Telegram message that streams", ge=0.5, le=30.0
+    )
+
     @field_validator("night_hour")
     @classmethod
     def _whole_minute(cls, hour: time) -> time:

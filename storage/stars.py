@@ -44,3 +44,17 @@ def _is_starred(event: Event, stars: dict[str, bool], fragments: dict[str, bool]
     if event.id in stars:
         return stars[event.id]
     return event.kind == "event" and any(fragments.get(fragment, False) for fragment in event.evidence)
+
+
+def is_starred(home: Home, user: str, target: str) -> bool:
+    """Whether a message, fragment or memory carries a star of its own."""
+    return _current(home, user).get(target, False)
+
+
+def star(home: Home, user: str, kind: str, target: str, *, starred: bool, changed_by: str) -> None:
+    """Put a star on something, or take it off. kind: message, fragment or that of a memory."""
+    row = {
+        "user_id": user, "target_kind": kind, "target_id": target, "starred": starred, "changed_by": changed_by,
+        "changed_at": home.clock.now(),
+    }  # fmt: skip
+    home.lake.write(lambda tx: tx.insert("stars", [row]))

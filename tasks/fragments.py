@@ -24,6 +24,7 @@ from tasks.cutting import FAILED, Piece, cuts
 from tasks.extractive.dates import annotate
 from tasks.faithful import Faithful, joined, usable
 from tasks.questions import Engine, Language, Question
+from tasks.quoting import FORWARDED, forwarded
 from tasks.relative_dates import written_out
 from tasks.sentences import letters
 from tasks.shortening import shortened
@@ -135,6 +136,8 @@ def _text(piece: Piece, tongue: Language) -> str:
     """What a message says, its picture's description included."""
     described, timed_out, bare = _PICTURE[tongue]
     text = str(piece.newest["text"] or "").strip()
+    if text and piece.newest["kind"] == FORWARDED:
+        text = forwarded(text, tongue)
     if piece.picture is None:
         seen = bare if not text and piece.newest["media_path"] else ""
     elif piece.picture["description"]:

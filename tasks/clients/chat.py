@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from tasks.clients.outcomes import Empty, Refused, Truncated, Usage
@@ -37,11 +37,20 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
+class Image:
+    """A picture a message shows; data: base64."""
+
+    media_type: str
+    data: str = field(repr=False)
+
+
+@dataclass(frozen=True)
 class ChatMessage:
     """One message of a request.
 
     cached: what stands up to its end comes again, so a provider may keep it
     calls: the tools an assistant's message calls; answers: the id of the call a tool's message answers
+    images: what a user's message shows besides its text
     """
 
     role: Role
@@ -49,6 +58,7 @@ class ChatMessage:
     cached: bool = False
     calls: tuple[ToolCall, ...] = ()
     answers: str = ""
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,10 @@ def body(model: str, request: ChatRequest) -> dict[str, Any]:
 
 def _message(message: ChatMessage) -> dict[str, Any]:
     sent: dict[str, Any] = {"role": message.role, "content": mended(message.text)}
+    if message.images:
+        shown = (f"data:{image.media_type};base64,{image.data}" for image in message.images)
+        pictures = [{"type": "image_url", "image_url": {"url": url}} for url in shown]
+        sent["content"] = [{"type": "text", "text": sent["content"]}, *pictures]
     if message.answers:
         sent["tool_call_id"] = message.answers
     if message.calls:

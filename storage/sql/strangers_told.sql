@@ -1,0 +1,1 @@
+SELECT DISTINCT telegram_id FROM strangers
