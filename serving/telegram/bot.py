@@ -143,6 +143,7 @@ class TelegramBot:
                 self._bot.set_webhook, self._settings.webhook_url, secret_token=secret, allowed_updates=polling.ALLOWED
             )
             await polling.until_done(register, self.watch)
+            self.watch.well()
             await listening
         finally:
             await polling.leave_quietly(listening)

@@ -6,11 +6,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from datetime import timedelta
 
 from telegram import Bot, Update
 from telegram.error import Conflict, InvalidToken, RetryAfter, TelegramError
 
+from serving.telegram.pauses import told
 from serving.telegram.watch import Watch
 from storage.errors import NightkeeperError
 
@@ -33,12 +33,11 @@ async def until_done(work: Callable[[], Awaitable[object]], watch: Watch, pause:
             async with asyncio.timeout(HANG_SECONDS):
                 await work()
         except (TelegramError, TimeoutError) as error:
-            told = _seconds(error, wait)
             watch.ill(sentence(error))
-            await pause(told)
+            await pause(_seconds(error, wait))
             wait = min(LONGEST_PAUSE, wait * 2)
         else:
-            watch.well()
+            watch.calm()
             return
 
 
@@ -52,6 +51,7 @@ async def poll(bot: Bot, take: Take, watch: Watch, pause: Pause = asyncio.sleep)
             updates.extend(await bot.get_updates(offset=offset, timeout=POLL_SECONDS, allowed_updates=ALLOWED))  # noqa: B023
 
         await until_done(ask, watch, pause)
+        watch.well()
         for update in updates:
             await taken(take, update, watch, pause)
             offset = update.update_id + 1
@@ -84,8 +84,7 @@ def sentence(error: Exception) -> str:
 
 def _seconds(error: Exception, wait: float) -> float:
     if isinstance(error, RetryAfter):
-        given = error.retry_after
-        return given.total_seconds() if isinstance(given, timedelta) else float(given)
+        return told(error)
     if isinstance(error, InvalidToken):
         return BAD_TOKEN_PAUSE
     return max(wait, CONFLICT_PAUSE) if isinstance(error, Conflict) else wait

@@ -11,7 +11,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
 from time import monotonic
 from typing import TypeVar
 
@@ -19,6 +18,7 @@ from telegram import Bot, LinkPreviewOptions, MessageEntity
 from telegram.error import BadRequest, ChatMigrated, Forbidden, NetworkError, RetryAfter, TelegramError
 
 from serving.telegram.markdown import Formatted, formatted
+from serving.telegram.pauses import told
 from serving.telegram.splitting import split
 
 PATIENCE_SECONDS = 900.0  # how long a final text is tried for while nothing gets through
@@ -57,8 +57,8 @@ class Display:
             for position, piece in enumerate(split(formatted(text))):
                 await self._put(position, piece)
         except RetryAfter as error:
-            self.quiet_until = monotonic() + _told(error)
-            log.info("Telegram asks for a pause of %.0f s; the reply is shown when it is whole", _told(error))
+            self.quiet_until = monotonic() + told(error)
+            log.info("Telegram asks for a pause of %.0f s; the reply is shown when it is whole", told(error))
         except TelegramError as error:
             log.info("a preview could not be shown: %s", type(error).__name__)
 
@@ -79,7 +79,7 @@ class Display:
             try:
                 return await work()
             except RetryAfter as error:
-                await self.pause(_told(error))
+                await self.pause(told(error))
                 deadline = max(deadline, monotonic() + PATIENCE_SECONDS / 3)
             except BadRequest:
                 raise
@@ -109,7 +109,7 @@ class Display:
         await self.on_sent(self.shown[position].telegram_id, position)
 
     async def _sent(self, piece: Formatted) -> int:
-        async def send(entities: list[MessageEntity]) -> int:
+        async def send(entities: list[MessageEntity] | None) -> int:
             sent = await self.bot.send_message(
                 self.chat, piece.text, entities=entities, link_preview_options=_NO_PREVIEW
             )
@@ -118,7 +118,7 @@ class Display:
         return await _or_plain(send, piece)
 
     async def _edited(self, there: Shown, piece: Formatted) -> bool:
-        async def edit(entities: list[MessageEntity]) -> bool:
+        async def edit(entities: list[MessageEntity] | None) -> bool:
             try:
                 await self.bot.edit_message_text(
                     piece.text, self.chat, there.telegram_id, entities=entities, link_preview_options=_NO_PREVIEW
@@ -139,22 +139,16 @@ class Display:
             log.info("a message too many could not be taken away: %s", type(error).__name__)
 
 
-async def _or_plain(put: Callable[[list[MessageEntity]], Awaitable[T]], piece: Formatted) -> T:
+async def _or_plain(put: Callable[[list[MessageEntity] | None], Awaitable[T]], piece: Formatted) -> T:
     """Put a piece with its formatting, or once without it when Telegram does not take that."""
     entities = [
         MessageEntity(one.kind, one.offset, one.length, url=one.url, language=one.language) for one in piece.entities
     ]
     try:
-        return await put(entities)
+        return await put(entities or None)
     except (ChatMigrated, Forbidden):
         raise
     except BadRequest:
         if not entities:
             raise
-        return await put([])
-
-
-def _told(error: RetryAfter) -> float:
-    """Seconds Telegram asks to wait."""
-    given = error.retry_after
-    return given.total_seconds() if isinstance(given, timedelta) else float(given)
+        return await put(None)

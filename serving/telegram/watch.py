@@ -13,17 +13,22 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Watch:
-    """heard: when Telegram last answered (time.monotonic); trouble: one sentence while something is wrong."""
+    """heard: when updates last could come through (time.monotonic); trouble: one sentence while something is wrong."""
 
     mode: Literal["polling", "webhook"]
     heard: float | None = None
     trouble: str = ""
 
     def well(self) -> None:
-        """Note that Telegram answered as it should."""
+        """Note that messages come through."""
+        self.heard = monotonic()
+        self.calm()
+
+    def calm(self) -> None:
+        """Note that nothing is wrong any more."""
         if self.trouble:
             log.info("the line to Telegram is back")
-        self.heard, self.trouble = monotonic(), ""
+        self.trouble = ""
 
     def ill(self, trouble: str) -> None:
         """Note what is wrong; the log says it once, however long it lasts."""
@@ -33,7 +38,7 @@ class Watch:
 
     @property
     def silent_seconds(self) -> float | None:
-        """Seconds since Telegram last answered; None before it ever did."""
+        """Seconds since updates last could come through; None before they ever could."""
         return None if self.heard is None else monotonic() - self.heard
 
     @property

@@ -135,31 +135,31 @@ class BotApi:
             self.times.append((time.monotonic(), method))
         if self._troubles[method] and (trouble := self._troubles[method].popleft()()):
             return trouble
-        result = getattr(self, f"_{method}", lambda _given: True)(given)
+        result = getattr(self, f"_{method.lower()}", lambda _given: True)(given)
         return (
             (400, result)
             if isinstance(result, dict) and result.get("ok") is False
             else (200, {"ok": True, "result": result})
         )
 
-    def _getMe(self, _given: dict[str, Any]) -> dict[str, Any]:
+    def _getme(self, _given: dict[str, Any]) -> dict[str, Any]:
         return {"id": 1, "is_bot": True, "first_name": "bot", "username": "a_bot"}
 
-    def _getUpdates(self, given: dict[str, Any]) -> list[dict[str, Any]]:
+    def _getupdates(self, given: dict[str, Any]) -> list[dict[str, Any]]:
         first, seconds = int(given.get("offset") or 0), float(given.get("timeout") or 0)
         with self._changed:
             self._updates = [update for update in self._updates if update["update_id"] >= first]
             self._changed.wait_for(lambda: self._updates or self._stopped.is_set(), min(seconds, 2.0))
             return [update for update in self._updates if update["update_id"] >= first]
 
-    def _sendMessage(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _sendmessage(self, given: dict[str, Any]) -> dict[str, Any]:
         if bad := self._bad(given):
             return bad
         number = self._next("bot")
         self.shown[number] = given["text"]
         return self._message(given, number)
 
-    def _editMessageText(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _editmessagetext(self, given: dict[str, Any]) -> dict[str, Any]:
         number = int(given["message_id"])
         if bad := self._bad(given):
             return bad
@@ -171,10 +171,10 @@ class BotApi:
         self.edits[number].append((time.monotonic(), given["text"]))
         return self._message(given, number)
 
-    def _deleteMessage(self, given: dict[str, Any]) -> bool:
+    def _deletemessage(self, given: dict[str, Any]) -> bool:
         return self.shown.pop(int(given["message_id"]), None) is not None
 
-    def _getFile(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _getfile(self, given: dict[str, Any]) -> dict[str, Any]:
         return {"file_id": given["file_id"], "file_unique_id": "u", "file_path": "photos/1.png"}
 
     def _message(self, given: dict[str, Any], number: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from bot_api import STRANGER, BotApi
 from living import Living
@@ -42,7 +43,7 @@ def test_a_long_reply_streams_by_edits_no_faster_than_the_knob(
     (number,) = api.shown
     moments = [moment for moment, _ in api.edits[number]]
     assert len(moments) >= 2
-    assert all(later - earlier >= 1.1 for earlier, later in zip(moments[:-1], moments[1:-1], strict=False))
+    assert all(later - earlier >= 1.1 for earlier, later in pairwise(moments[:-1]))
 
 
 def test_a_stranger_is_told_once_and_not_archived(api: BotApi, alive: Alive, chatty: Home) -> None:
