@@ -96,7 +96,8 @@ class BotApi:
         number = next(number for number, said in self.shown.items() if said == text)
         bot = {"id": 1, "is_bot": True, "first_name": "bot"}
         return {
-            "message_id": number, "from": bot, "chat": {"id": OWNER, "type": "private"}, "date": int(time.time()), "text": text,
+            "message_id": number, "from": bot, "chat": {"id": OWNER, "type": "private"}, "date": int(time.time()),
+            "text": text,
         }  # fmt: skip
 
     # what goes wrong
