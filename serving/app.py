@@ -12,6 +12,7 @@ from serving.api import chat, health, memory, messages, problems
 from serving.api.access import admitted, check_binding
 from serving.api.readiness import Readinesses
 from serving.service import Service, open_service
+from serving.telegram.watch import Watch
 from storage.config import Environment, read_environment
 from storage.home import open_home
 
@@ -33,14 +34,12 @@ def create_app(environment: Environment | None = None, *, telegram: bool = True)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        with ExitStack() as stack:
-            service = await run_in_threadpool(_open, given, stack)
-            app.state.service, app.state.readiness = service, Readinesses(service)
-            stack.callback(app.state.readiness.close)
-            service.warm_up()
-            if telegram and given.telegram is not None:
-                _start_bot(service, stack)
+        stack = ExitStack()
+        try:
+            await run_in_threadpool(_start, app, given, stack, telegram=telegram)
             yield
+        finally:
+            await run_in_threadpool(stack.close)
 
     app = FastAPI(title=TITLE, description=ABOUT, lifespan=lifespan, docs_url=None, redoc_url=None)
     problems.install(app)
@@ -50,13 +49,17 @@ def create_app(environment: Environment | None = None, *, telegram: bool = True)
     return app
 
 
-def _open(environment: Environment, stack: ExitStack) -> Service:
+def _start(app: FastAPI, environment: Environment, stack: ExitStack, *, telegram: bool) -> None:
     service = open_service(open_home(environment))
     stack.callback(service.close)
-    return service
+    service.warm_up()
+    watch = _start_bot(service, stack) if telegram and environment.telegram is not None else None
+    readiness = Readinesses(service, watch)
+    stack.callback(readiness.close)
+    app.state.service, app.state.readiness = service, readiness
 
 
-def _start_bot(service: Service, stack: ExitStack) -> None:
+def _start_bot(service: Service, stack: ExitStack) -> Watch:
     from serving.telegram.running import running  # noqa: PLC0415 - only where there is a token
 
-    stack.enter_context(running(service))
+    return stack.enter_context(running(service)).watch

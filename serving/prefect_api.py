@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
+from concurrent.futures import Future
 from time import monotonic
 
 import httpx
@@ -28,12 +29,13 @@ _asked = OrderedDict[tuple[str, str], float]()
 _away = set[str]()  # the homes whose server did not answer when it was asked last
 
 
-def ask_for_microbatch(service: Service, user: str) -> None:
-    """Have a thread ask for a run if one is due. Returns at once and raises nothing."""
+def ask_for_microbatch(service: Service, user: str) -> Future[None] | None:
+    """Have a thread ask for a run if one is due; returns at once, None when one was asked for a moment ago."""
     with _guard:
         last = _asked.get(_key(service, user))
-    if last is None or monotonic() - last >= APART_SECONDS:
-        service.pool.submit(_ask, service, user)
+    if last is not None and monotonic() - last < APART_SECONDS:
+        return None
+    return service.pool.submit(_ask, service, user)
 
 
 def is_away(service: Service) -> bool:

@@ -50,6 +50,7 @@ SORRY: dict[str, tuple[str, str]] = {
     ),
 }
 ASKED_SECONDS = 0.25
+SLOW_MS = 1_000  # archiving takes tens of milliseconds unless somebody else holds the lake
 AFTER = timedelta(milliseconds=1)  # a reply never stands before what it answers
 _underway, _changed = set[tuple[str, ...]](), threading.Condition()
 
@@ -82,9 +83,10 @@ def turn(service: Service, ref: ChatRef, incoming: NewMessage, *, pause: Pause =
         try:
             new = service.recents.archive([incoming], mode=ref.mode).added > 0
             this.stages["archive"] = _since(this.began)
+            this.notes += ["waited for the lake"] if this.stages["archive"] >= SLOW_MS else []
             before = None if new else answered(home, ref, incoming)
-        except NightkeeperError as error:
-            log.warning("a message could not be archived: %s", error)
+        except Exception as error:  # whatever ails the store, the person hears of it
+            log.warning("a message could not be archived: %s", _sentence(error))
             yield Status(say(SORRY["unarchived"], language))
             yield Done(_record(this, Reply(outcome="unarchived"), None, ()))
             return
@@ -164,8 +166,8 @@ def _archived(this: _Turn, reply: Reply) -> str | None:
     )
     try:
         this.service.recents.archive([spoken], mode=this.ref.mode)
-    except NightkeeperError as error:
-        log.warning("a reply could not be archived: %s", error)
+    except Exception as error:  # the person has their answer all the same
+        log.warning("a reply could not be archived: %s", _sentence(error))
         this.notes.append("reply not archived")
         return None
     return spoken.id
@@ -223,6 +225,11 @@ def _alone(*message: str) -> Iterator[None]:
         with _changed:
             _underway.discard(message)
             _changed.notify_all()
+
+
+def _sentence(error: Exception) -> str:
+    """What may be logged of an error: the sentence of ours, of any other only its kind, for it may quote the chat."""
+    return str(error) if isinstance(error, NightkeeperError) else type(error).__name__
 
 
 def _since(began: float) -> int:

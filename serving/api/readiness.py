@@ -12,21 +12,23 @@ import httpx
 
 from serving.api.schemas import Check, Readiness
 from serving.service import Service
+from serving.telegram.watch import Watch
 from storage.config import ChatEndpoint
 from storage.errors import NightkeeperError
 
 WAIT_SECONDS = 4.0
 MODEL_SECONDS = 3.0
 KEPT_SECONDS = 15.0  # a model is asked no more often than this, for some of them cost money
-STORES = ("lake", "events")
+AT_ONCE = ("lake", "events", "telegram")
 Probe = Callable[[], str]
 
 
 class Readinesses:
     """What was found of each part; a probe that hangs is not started again beside itself."""
 
-    def __init__(self, service: Service) -> None:
-        self._probes = _probes(service)
+    def __init__(self, service: Service, telegram: Watch | None = None) -> None:
+        """Telegram: how the bot's line is doing, where there is a bot."""
+        self._probes = _probes(service) | ({"telegram": lambda: _line(telegram)} if telegram else {})
         self._threads = ThreadPoolExecutor(len(self._probes), thread_name_prefix="ready")
         self._running, self._kept = dict[str, Future[str]](), dict[str, tuple[float, Check]]()
         self._guard = threading.Lock()
@@ -52,7 +54,7 @@ class Readinesses:
         return running
 
     def _fresh(self, name: str) -> bool:
-        return name not in STORES and name in self._kept and monotonic() - self._kept[name][0] < KEPT_SECONDS
+        return name not in AT_ONCE and name in self._kept and monotonic() - self._kept[name][0] < KEPT_SECONDS
 
 
 def _result(probe: Future[str], deadline: float) -> Check:
@@ -103,6 +105,12 @@ def _reranker(service: Service) -> str:
         return "none"
     service.reranker.scores("早", ["早上好"], MODEL_SECONDS)
     return service.reranker.model
+
+
+def _line(telegram: Watch) -> str:
+    if telegram.trouble:
+        raise NightkeeperError(telegram.trouble)
+    return telegram.mode
 
 
 def _reaching(endpoint: ChatEndpoint) -> Probe:
