@@ -91,6 +91,11 @@ class Backdrops:
         for ordinary in self._ordinary.values():
             ordinary.wait(0.0)
 
+    @property
+    def warm(self) -> bool:
+        """Whether all of them have been."""
+        return all(ordinary.vectors is not None for ordinary in self._ordinary.values())
+
     def of(
         self,
         events: EventTable,

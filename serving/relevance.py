@@ -1,12 +1,11 @@
 """Relevance: how far a memory stands out, by meaning and by words, from what else the person remembers. 0..1.
 
-Meaning is the cosine after the memories' mean has been taken out, words are BM25 and, counting half
-as much, the share of the memory that the query covers; each in standard deviations above the backdrop, the tail of what lies beyond three
-compressed, since one rare name shared must not count for more than everything else. Their mean over six is the
-relevance. So 0.5 is three deviations over the person's other memories, whatever embedder, reranker or table it is.
-The same is done to the scores of a reranker, whose backdrop is the candidates, most of which do not matter.
+Meaning is the cosine after the memories' mean has been taken out. Words are BM25 and, counting half as much, the share
+of the memory that the query covers. Each is in standard deviations above the backdrop; what lies beyond three is
+compressed, since one rare name shared must not count for more than everything else. The mean of both over six, bent
+below 1 at the end, is the relevance: 0.5 is three deviations over the person's other memories, whatever the embedder
+or the table. A reranker's scores go the same way; their backdrop is the candidates, most of which do not matter.
 
-The floor's default, 0.25, comes from two public Chinese sets with the default embedder (tests/bench/recall_madial.py):
 FIGURES
 """
 
@@ -24,7 +23,7 @@ from serving.queries import Query
 from serving.terms import TermStatistics, terms_of, weighted
 from storage.events import Event
 
-FULL = 6.0  # standard deviations that make a relevance of 1
+FULL, BEND = 6.0, 0.75  # standard deviations that would make a relevance of 1, and where the line bends
 TAIL = 3.0
 UNKNOWN_SHARE = 0.5  # where there is no vector, half of what the words say is taken for what it would have said
 LEAST_JUDGED = 12  # fewer candidates than this say nothing about where a reranker's irrelevant scores lie
@@ -86,8 +85,10 @@ def _assessed(event: Event, meaning: float | None, words: float) -> Assessed:
 
 
 def _relevance(deviations: Sequence[float]) -> float:
-    mean = sum(deviations) / len(deviations)
-    return min(1.0, max(0.0, mean / FULL))
+    """Linear up to 0.75; beyond, ever closer to 1 without reaching it, so that the better of two stays the better."""
+    mean = max(0.0, sum(deviations) / len(deviations))
+    bend = BEND * FULL
+    return mean / FULL if mean <= bend else 1 - (1 - BEND) * math.exp((bend - mean) / ((1 - BEND) * FULL))
 
 
 def _by_words(found: Candidates, asked: Mapping[str, float]) -> dict[str, float]:

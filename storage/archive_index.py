@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from storage import locks, predicates
-from storage.archive_schema import PLACES, TABLE, Hit, index_rows, to_hits
+from storage.archive_schema import PLACES, TABLE, Hit, index_rows, outdated, to_hits
 from storage.errors import StoreDamagedError
 from storage.event_health import ALL_ROWS, readable
 from storage.event_schema import GRAMS, WORDS
@@ -51,7 +51,8 @@ def index_days(home: Home, user: str | None = None) -> int:
     """
     with locks.hold(home.locks, LOCK, wait=LOCK_SECONDS):
         try:
-            return _take_in_all(home, user)
+            with readable():
+                return _take_in_all(home, user)
         except StoreDamagedError:
             log.warning("the archive's word index cannot be read and is made anew")
             shutil.rmtree(home.path / FOLDER)
@@ -102,15 +103,18 @@ class ArchiveIndex:
         common = " ".join(rarest(grams, self._frequency(table)))
         return _matching(table, asked, WORDS, k, scope), _matching(table, common, GRAMS, k, scope)
 
-    def take_in(self, user: str, days: Sequence[date], archived: Mapping[date, int]) -> int:
-        """Put the messages of these days in the place of what the index has of them."""
+    def take_in(self, user: str, days: Sequence[date], archived: Mapping[date, int], gone: set[str]) -> int:
+        """Put the messages of these days in the place of what the index has of them.
+
+        gone: what edits have replaced; it does not stay in the index, whatever its day
+        """
         span = {"first": min(days), "last": max(days)}
         messages = self._home.lake.rows("messages_of_days", user=user, days=list(days), **span)
-        edits = self._home.lake.rows("messages_replaced", user=user, first=min(days))
-        rows = pa.Table.from_pylist(list(index_rows(user, messages, {row["replaces"] for row in edits})), schema=TABLE)
+        rows = pa.Table.from_pylist(list(index_rows(user, messages, gone)), schema=TABLE)
         table = self._table() or self._create()
         table.delete(predicates.both(predicates.of_person(user), predicates.among_days(days)))
-        self._drop(table, [row["replaces"] for row in messages if row["replaces"]])
+        if any(message["replaces"] for message in messages):
+            self._drop(table, sorted(gone))
         if rows.num_rows:
             table.add(rows)
         self._note(user, {day.isoformat(): archived[day] for day in days})
@@ -191,8 +195,9 @@ def _take_in_all(home: Home, user: str | None) -> int:
     today, index, read = home.business_day(home.clock.now()), ArchiveIndex(home), 0
     for name, days in _archived(home, user).items():
         waiting = [day for day in index.unindexed(name, days) if day < today]
+        gone = outdated(home.lake.rows("messages_replaced", user=name)) if waiting else set()
         for part in _parts(waiting, DAYS_AT_ONCE):
-            read += index.take_in(name, part, days)
+            read += index.take_in(name, part, days, gone)
     index.settle()
     return read
 

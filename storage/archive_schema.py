@@ -41,6 +41,16 @@ class Hit:
     score: float
 
 
+def outdated(messages: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The ids that an edit among these messages has replaced: what it names, and older edits of the same."""
+    newest, gone = dict[str, Mapping[str, Any]](), set[str]()
+    for edit in sorted((one for one in messages if one["replaces"]), key=lambda one: (one["sent_at"], one["id"])):
+        if edit["replaces"] in newest:
+            gone.add(newest[edit["replaces"]]["id"])
+        newest[edit["replaces"]] = edit
+    return gone | set(newest)
+
+
 def index_rows(user: str, messages: Iterable[Mapping[str, Any]], replaced: set[str]) -> Iterator[dict[str, Any]]:
     """The rows of messages given in the order of chats and days; of an edited message the newest version only."""
     for (chat, day), group in groupby(messages, key=lambda message: (message["chat_id"], message["day"])):

@@ -55,7 +55,7 @@ class Knobs(BaseModel):
         40, "每个检索列表取多少候选", "candidates taken from each list of the search", ge=5, le=200
     )
     recall_floor: float = knob(
-        0.25, "相关度低于多少就不取", "relevance (0 to 1) below which nothing is recalled", ge=0.0, le=1.0
+        0.3, "相关度低于多少就不取", "relevance (0 to 1) below which nothing is recalled", ge=0.0, le=1.0
     )
     recall_dialogue_lines: int = knob(
         6, "检索时看最近几句对话", "lines of dialogue before the message that are looked for with it", ge=0, le=20

@@ -1,2 +1,2 @@
--- The messages of a user that an edit on $first or later has replaced.
-SELECT replaces FROM messages WHERE user_id = $user AND day >= $first AND replaces IS NOT NULL
+-- Every edit of a user: which message it replaces, and when it was made.
+SELECT id, replaces, sent_at FROM messages WHERE user_id = $user AND replaces IS NOT NULL
