@@ -1,4 +1,4 @@
-"""`make demo`: a chat becomes diaries, cards, states and events, through a real Prefect server and worker."""
+"""`make demo`: a chat becomes diaries, cards, states and events under a real Prefect, and three questions are asked."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from flows.demo_questions import OF_ANY_CHAT, OF_THE_SAMPLE, ask
 from flows.prefect_env import enter, free_port
 from flows.server import USUAL_PORT, code, deploy, own_server, worker
 from storage import ledger
@@ -68,6 +69,7 @@ def run(home_path: Path, data: Path) -> None:
         out.print(f"Prefect runs {DEPLOYMENT} as {name}: {page(url, run_id)}")
         watch(home, url, run_id, lambda: process.poll() is None)
         show(home, out)
+        converse(home, data, url, out)
         further(home_path, url, out)
         if sys.stdin.isatty() and sys.stdout.isatty():
             out.print("\nThe server and the worker go on until Ctrl-C.")
@@ -118,6 +120,14 @@ def show(home: Home, out: Console) -> None:
         out.print(part)
 
 
+def converse(home: Home, data: Path, url: str, out: Console) -> None:
+    """Ask three questions over HTTP, those of the sample or some that suit any chat."""
+    user = ledger.users(home)[0]
+    spoken = next((row["language"] for row in home.lake.rows("diaries_users") if row["user_id"] == user), "zh")
+    generic = OF_ANY_CHAT["en" if spoken == "en" else "zh"]
+    ask(home, user, OF_THE_SAMPLE if data == code() / SAMPLE else generic, url, out)
+
+
 def further(home_path: Path, url: str, out: Console) -> None:
     """Say where to look next."""
     tool = Path(sys.executable).parent / "nightkeeper"
@@ -142,7 +152,7 @@ def page(url: str, run_id: str) -> str:
 
 
 def _closed(home: Home) -> int:
-    return int(home.lake.rows("nights_closed")[0]["closed"])
+    return int(home.lake.rows("nights_closed")[0]["nights"])
 
 
 def _answer(response: httpx.Response) -> dict[str, Any]:
