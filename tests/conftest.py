@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from homes import MakeHome
 from hypothesis import settings
 from wire import Wire
 
 from storage.config import Environment
 from storage.home import Home, open_home
 
-MakeHome = Callable[..., Home]
 settings.register_profile("unhurried", deadline=None)  # a busy machine is no failure
 settings.load_profile("unhurried")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from answering import say, table
-from conftest import MakeHome
+from homes import MakeHome
 from state_rows import opened, states
 from wire import (
     Reply,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from answering import table
-from conftest import MakeHome
+from homes import MakeHome
 from nights import DAY, NOW, USER, close, spoken, wrote
 from wire import (
     Reply,

@@ -87,6 +87,13 @@ def test_without_a_diary_no_model_is_asked(home: Home) -> None:
     assert table(home, "nights", "step, status") == [("update_cards", "done")]
 
 
+@pytest.mark.parametrize("evidence", [f"日记：{JOB}", f"今天的日记: {JOB}", f"“{JOB}”", "用户上周进了一家出版社"])
+def test_evidence_is_found_whatever_is_copied_along(home: Home, evidence: str) -> None:
+    a_day(home, JOB)
+    close(home, cards, Answers({"changes": [change("add", "用户在一家出版社做编辑", evidence)]}))
+    assert table(home, "card_changes", "evidence") == [(JOB,)]
+
+
 @pytest.mark.parametrize(
     ("proposed", "reason"),
     [

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from conftest import MakeHome
+from homes import MakeHome
 from pydantic import BaseModel
 from wire import (
     REFUSALS,
