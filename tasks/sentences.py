@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 
 _SENTENCE = re.compile(r".+?(?:[。！？!?；;…]+[”’」』\"')）]*|\.(?=\s|$)[\"')]*|\n|$)", re.DOTALL)
+_LABEL = re.compile(r"^\s*(?:今天的)?(?:日记|依据|证据|diary|evidence)\s*[:：]\s*", re.IGNORECASE)
 _CLAUSE = 8  # letters from which a part of a sentence says enough to be a quote of it
 
 
@@ -24,8 +25,13 @@ def letters(text: str) -> str:
 def quoted(quote: str, text: str) -> str | None:
     """The sentences of `text` that `quote` quotes, whole; None when it stands nowhere in it.
 
-    Spaces and punctuation do not count. Part of one sentence will do when it has eight letters or more.
+    Spaces and punctuation do not count, nor does the name of the text that a small model copies along ("日记：").
+    Part of one sentence will do when it has eight letters or more.
     """
+    return _quoted(quote, text) or _quoted(_LABEL.sub("", quote), text)
+
+
+def _quoted(quote: str, text: str) -> str | None:
     sought = letters(quote)
     parts = sentences(text)
     folded = [letters(part) for part in parts]
