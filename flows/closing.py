@@ -54,11 +54,12 @@ def close_day(home: Home, user: str, day: date, from_step: Step | None = None) -
     Raises the NightkeeperError that stopped it, after writing it down in the ledger.
     """
     began = time.monotonic()
-    ledger.begin(home, user, day, again=_again(home, user, day, from_step))
-    work, done = Day(home, user, day), set(ledger.steps_done(home, user, day))
+    to_do = _to_do(home, user, day, from_step)
+    ledger.begin(home, user, day, again=to_do)
+    work = Day(home, user, day)
     counts: dict[str, Counts] = {}
     for module in STEPS:
-        if module.STEP in done:
+        if module.STEP not in to_do:
             continue
         try:
             counts[module.STEP] = run_step(work, module)
@@ -111,17 +112,19 @@ def _failed_step(home: Home, user: str, day: date) -> str:
     return "".join(f"{row['step']}: " for row in rows if row["status"] == "failed" and row["step"] != ledger.NIGHT)
 
 
-def _again(home: Home, user: str, day: date, from_step: Step | None) -> list[str]:
-    """The steps of a day that count as not done, whatever the ledger says."""
-    steps = [str(module.STEP) for module in STEPS]
+def _to_do(home: Home, user: str, day: date, from_step: Step | None) -> list[str]:
+    """The steps to do, in their order; all of a day that is closed or has something new."""
+    steps, ledger_of_day = list(Step), ledger.of_day(home, user, day)
+    done = {step for step, status in ledger_of_day.items() if status == ledger.DONE}
+    closed = ledger_of_day.get(ledger.NIGHT) in ledger.CLOSED
     if from_step is not None:
-        return steps[steps.index(from_step) :]
-    done = ledger.steps_done(home, user, day)
-    closed = ledger.status(home, user, day) in ledger.CLOSED
-    return steps if done and (closed or _something_new(home, user, day, done)) else []
+        done -= set(steps[steps.index(from_step) :])
+    elif closed or (done and _something_new(home, user, day, done)):
+        done = set()
+    return [step for step in steps if step not in done]
 
 
-def _something_new(home: Home, user: str, day: date, done: list[str]) -> bool:
+def _something_new(home: Home, user: str, day: date, done: set[str]) -> bool:
     if ledger.waiting(home, user, day):
         return True
     waiting = home.lake.rows("fragments_unarchived", user=user, day=day)[0]["waiting"]

@@ -19,7 +19,7 @@ from storage.home import Home
 from storage.knobs import Knobs
 from storage.lake import Row, Transaction
 
-NIGHT = "night"
+NIGHT, DONE = "night", "done"
 CLOSED = ("complete", "stale")
 _started: ContextVar[datetime | None] = ContextVar("step_started", default=None)
 
@@ -32,18 +32,20 @@ def step_starts(clock: Clock) -> None:
 def done(tx: Transaction, clock: Clock, user: str, day: date, step: str, counts: Mapping[str, int]) -> None:
     """Put down, in the caller's transaction, that a step is done."""
     now = clock.now()
-    _replace(tx, _row(user, day, step, "done", started_at=_started.get() or now, finished_at=now, counts=counts))
+    _replace(tx, _row(user, day, step, DONE, started_at=_started.get() or now, finished_at=now, counts=counts))
 
 
 def begin(home: Home, user: str, day: date, again: Sequence[str] = ()) -> None:
     """Open a day's night; the steps in `again` are no longer done, and a day closed before makes later ones stale."""
 
     def work(tx: Transaction) -> None:
-        night = _by_step(tx.rows("nights_of_day", user=user, day=day)).get(NIGHT)
+        rows = _by_step(tx.rows("nights_of_day", user=user, day=day))
+        night = rows.get(NIGHT)
         if night and night["status"] in CLOSED:
             tx.run("nights_mark_stale", user=user, day=day)
         for step in again:
-            tx.run("nights_forget_step", user=user, day=day, step=step)
+            if rows.get(step, {}).get("status") == DONE:
+                tx.run("nights_forget_step", user=user, day=day, step=step)
         attempt = night["attempt"] if night and night["status"] not in CLOSED else 0
         _replace(tx, _row(user, day, NIGHT, "running", attempt=attempt, started_at=home.clock.now()))
 
@@ -78,16 +80,19 @@ def complete(home: Home, user: str, day: date) -> None:
     home.lake.rewrite(work)
 
 
+def of_day(home: Home, user: str, day: date) -> dict[str, str]:
+    """What became of a day so far: the status of each step begun, and of the night."""
+    return {row["step"]: row["status"] for row in home.lake.rows("nights_of_day", user=user, day=day)}
+
+
 def status(home: Home, user: str, day: date) -> str | None:
     """What became of a day's night so far, or None when it never began."""
-    night = _by_step(home.lake.rows("nights_of_day", user=user, day=day)).get(NIGHT)
-    return str(night["status"]) if night else None
+    return of_day(home, user, day).get(NIGHT)
 
 
 def steps_done(home: Home, user: str, day: date) -> list[str]:
     """The steps of a day that need not be done again, by name."""
-    rows = home.lake.rows("nights_of_day", user=user, day=day)
-    return [row["step"] for row in rows if row["status"] == "done"]
+    return [step for step, status in of_day(home, user, day).items() if status == DONE]
 
 
 def waiting(home: Home, user: str, until: date) -> bool:

@@ -31,9 +31,14 @@ def prefect_session(folder: Path) -> Iterator[str]:
             if name.startswith("PREFECT"):
                 patch.setenv(name, value)
         patch.setenv("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
-        from prefect.settings import PREFECT_API_URL, PREFECT_HOME, temporary_settings  # noqa: PLC0415
+        from prefect import settings  # noqa: PLC0415 - reads the environment when it is imported
 
-        with temporary_settings({PREFECT_API_URL: url, PREFECT_HOME: folder / "prefect"}):
+        given = {
+            settings.PREFECT_API_URL: url,
+            settings.PREFECT_HOME: folder / "prefect",
+            settings.PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW: "ignore",
+        }
+        with settings.temporary_settings(given):
             yield url
             from flows.server import drain  # noqa: PLC0415
 

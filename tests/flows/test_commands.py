@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 
 import pytest
 from prefect_runs import enter_home, say
@@ -15,11 +16,12 @@ from storage import ledger
 from storage.home import Home
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url"), pytest.mark.timeout(900)]
+NIGHTKEEPER = Path(sys.executable).parent / "nightkeeper"
 D1, D2 = date(2026, 3, 2), date(2026, 3, 3)
 
 
 def nightkeeper(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "storage.cli", *arguments]
+    command = [str(NIGHTKEEPER), *arguments]
     environment = os.environ | {"COLUMNS": "120"}
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=800, check=False)
 
