@@ -45,7 +45,7 @@ def ask(home: Home, user: str, questions: Sequence[str], api_url: str, out: Cons
     with _served(home, morning, api_url) as api:
         out.rule(f"{len(questions)} questions to POST /v1/chat, on {morning:%Y-%m-%d %H:%M}")
         for number, question in enumerate(questions, start=1):
-            asked = {"user": user, "chat": CHAT, "text": question}
+            asked = {"user": user, "chat": f"{CHAT}-{number}", "text": question}  # none follows from the one before
             context = _got(api.get("/v1/context", params=asked))
             recalled = _got(api.get("/v1/recall", params=asked | {"explain": "true"}))
             sent_at = (morning + timedelta(minutes=number)).isoformat()
@@ -124,15 +124,17 @@ def _show(
     out.print("  the context, in the order of position:")
     for block in context["blocks"]:
         _show_block(block, out)
-    out.print(f"  recall: gate {recalled['gate']} ({recalled['reason']})")
+    without = "".join(f", without {part}" for part in recalled["degraded"])
+    out.print(f"  recall: gate {recalled['gate']} ({recalled['reason']}){without}")
     for hit in recalled["hits"]:
         factors = ", ".join(f"{name} {value:.2f}" for name, value in hit["factors"].items())
         out.print(
-            Text(f"    #{hit['rank']} relevance {hit['relevance']:.2f} ({factors}): {_short(hit['memory']['text'])}")
+            Text(f"    #{hit['rank']} relevance {hit['relevance']:.2f} ({factors}): {_short(hit['memory']['text'])}"),
+            soft_wrap=True,
         )
     for lost in [one for one in recalled["considered"] if one["lost"]][:LOST]:
         why = f"    not taken, {lost['lost']} (relevance {lost['relevance']:.2f}): {_short(lost['memory']['text'])}"
-        out.print(Text(why, style="dim"))
+        out.print(Text(why, style="dim"), soft_wrap=True)
 
 
 def _show_block(block: Mapping[str, Any], out: Console) -> None:
@@ -141,8 +143,7 @@ def _show_block(block: Mapping[str, Any], out: Console) -> None:
     out.print(Text(f"    {block['name']}: {block['tokens']} of {block['budget']} tokens", style="cyan"))
     shown = block["lines"] if block["name"] in ("states", "recall", "background") else block["lines"][:LINES]
     for line in shown:
-        mark = f"[{line['number']}] " if line["number"] else ""
-        out.print(Text(f"      {mark}{_short(line['text'])}").append(f"   ← {line['source']}", style="dim"))
+        out.print(Text(f"      {_short(line['text'])}").append(f"   ← {line['source']}", style="dim"), soft_wrap=True)
     if len(block["lines"]) > len(shown):
         out.print(Text(f"      and {len(block['lines']) - len(shown)} more", style="dim"))
 
