@@ -6,11 +6,12 @@ compressed, since one rare name shared must not count for more than everything e
 below 1 at the end, is the relevance: 0.5 is three deviations over the person's other memories, whatever the embedder
 or the table. A reranker's scores go the same way; their backdrop is the candidates, most of which do not matter.
 
-The floor's default, 0.3, was chosen on two public Chinese sets with the default embedder. MADial-Bench, the six best of
-each of 160 dialogues: precision 0.44, recall 0.35, nothing taken in 12 % (at 0.25: 0.34, 0.42, 2 %; at 0.35: 0.58, 0.30,
-26 %), where only what the set marks as fitting counts as right. memorybank_cn, 42 questions of six people: something is
-taken for 95 % of them from the person's own 30-odd messages, 2.6 on average, but for 86 % from another person's too,
-2.0 on average: with so few memories on the same few topics the floor keeps out what is foreign only now and then.
+The floor's default, 0.3, was chosen on two public Chinese sets with the default embedder.
+MADial-Bench, the six best of each of 160 dialogues: precision 0.44, recall 0.35, nothing taken in 12 % (at 0.25: 0.34,
+0.42, 2 %; at 0.35: 0.58, 0.30, 26 %), where only what the set marks as fitting counts as right.
+memorybank_cn, 42 questions of six people: something is taken for 95 % of them from the person's own 30-odd messages,
+2.6 on average, but for 86 % from another person's too, 2.0 on average: with so few memories, all on the same few
+topics, the floor keeps out what is foreign only now and then.
 """
 
 from __future__ import annotations
