@@ -16,7 +16,7 @@ from storage.lake import SQL, Lake
 TABLES = {
     "messages", "chats", "backlog", "pictures", "fragments", "diaries", "card_changes", "timeline", "state_changes",
     "event_log", "facts", "decisions", "preferences", "pending", "stars", "marks", "turns", "citations", "nights",
-    "quarantine", "model_calls", "alerts", "backups", "settings", "graveyard", "migrations",
+    "deliveries", "strangers", "quarantine", "model_calls", "alerts", "backups", "settings", "graveyard", "migrations",
 }  # fmt: skip
 
 READER = """

@@ -148,7 +148,7 @@ def test_the_same_question_has_the_same_answer() -> None:
 
 def test_a_purpose_without_a_routine_is_one_clear_sentence() -> None:
     with pytest.raises(NightkeeperError, match="no answer for chat"):
-        ask("chat", {}, FragmentAnswer)
+        ask("no_such", {}, FragmentAnswer)
 
 
 def test_the_check_of_the_question_is_run() -> None:
