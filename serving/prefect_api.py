@@ -22,7 +22,7 @@ from tasks.cutting import cuts
 DEPLOYMENT = "microbatch/every-10-minutes"
 APART_SECONDS = 45.0
 USERS_KEPT = 1_000
-TIMEOUT = httpx.Timeout(3.0, connect=1.0)
+TIMEOUT = httpx.Timeout(3.0, connect=0.5)
 log = logging.getLogger(__name__)
 _guard = threading.Lock()
 _asked = OrderedDict[tuple[str, str], float]()

@@ -49,7 +49,7 @@ SORRY: dict[str, tuple[str, str]] = {
         "That message could not be kept; please send it again in a moment.",
     ),
 }
-ASKED_SECONDS = 0.25
+ASKED_SECONDS = 1.0  # once in 45 s at most, and after the reply was shown
 SLOW_MS = 1_000  # archiving takes tens of milliseconds unless somebody else holds the lake
 AFTER = timedelta(milliseconds=1)  # a reply never stands before what it answers
 _underway, _changed = set[tuple[str, ...]](), threading.Condition()
