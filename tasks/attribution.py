@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from storage.normalise import normalise
-
 from tasks.likeness import grams
 
 SUPPORT = 0.6  # share of a statement's word pairs that must be somebody's words for it to be theirs
@@ -56,9 +55,11 @@ def misattributed(text: str, evidence: str, messages: Sequence[Mapping[str, str]
     others = [message["text"] for message in messages if message["role"] == "assistant"]
     if only_assistant(text, own, others):
         return "assistant"
-    if lost_subject(text, [evidence, *own]):
+    # A diary may have lost the subject or the joke already, so the person's own words decide where they tell of it.
+    sources = own if _share(text, own) >= NO_SUPPORT else [evidence, *own]
+    if lost_subject(text, sources):
         return "subject"
-    return "play" if only_play(text, [evidence, *own]) else None
+    return "play" if only_play(text, sources) else None
 
 
 def only_assistant(text: str, own: Iterable[str], others: Iterable[str]) -> bool:

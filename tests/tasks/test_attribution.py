@@ -35,3 +35,13 @@ def said(*own: str, assistant: str = "好的。") -> list[dict[str, str]]:
 )  # fmt: skip
 def test_whose_a_statement_is(text: str, messages: list[dict[str, str]], reason: str | None) -> None:
     assert misattributed(text, "", messages) == reason
+
+
+def test_a_diary_that_lost_the_joke_does_not_make_it_true() -> None:
+    assert misattributed("用户要嫁给电饭煲", "用户要嫁给电饭煲。", said("哈哈我要嫁给电饭煲了")) == "play"
+    assert misattributed("用户是博士", "用户是博士。", said("我同事小李是博士")) == "subject"
+
+
+def test_what_the_person_said_nothing_of_is_judged_by_the_diary() -> None:
+    assert misattributed("用户是博士", "用户的同事小李是博士。", said("今天天气真好")) == "subject"
+    assert misattributed("用户是博士", "用户是博士。", said("今天天气真好")) is None
