@@ -26,16 +26,25 @@ TIMEOUT = httpx.Timeout(3.0, connect=0.5)
 log = logging.getLogger(__name__)
 _guard = threading.Lock()
 _asked = OrderedDict[tuple[str, str], float]()
+_running = dict[tuple[str, str], Future[None]]()
 _away = set[str]()  # the homes whose server did not answer when it was asked last
 
 
 def ask_for_microbatch(service: Service, user: str) -> Future[None] | None:
-    """Have a thread ask for a run if one is due; returns at once, None when one was asked for a moment ago."""
+    """Have a thread ask for a run if one is due; returns at once, None when one was asked for a moment ago.
+
+    While a thread is at it for this user, that is what is returned.
+    """
+    key = _key(service, user)
     with _guard:
-        last = _asked.get(_key(service, user))
-    if last is not None and monotonic() - last < APART_SECONDS:
-        return None
-    return service.pool.submit(_ask, service, user)
+        running, last = _running.get(key), _asked.get(key)
+        if running is not None:
+            return running
+        if last is not None and monotonic() - last < APART_SECONDS:
+            return None
+        started = _running[key] = service.pool.submit(_ask, service, user)
+    started.add_done_callback(lambda _: _running.pop(key, None))
+    return started
 
 
 def is_away(service: Service) -> bool:
