@@ -147,7 +147,7 @@ def test_the_same_question_has_the_same_answer() -> None:
 
 
 def test_a_purpose_without_a_routine_is_one_clear_sentence() -> None:
-    with pytest.raises(NightkeeperError, match="no answer for chat"):
+    with pytest.raises(NightkeeperError, match="no answer for no_such"):
         ask("no_such", {}, FragmentAnswer)
 
 
