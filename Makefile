@@ -29,8 +29,8 @@ quick: setup  ## the tests that take seconds
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
 
 lint: setup  ## formatting, lint, types, and the direction of imports
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+	$(BIN)/ruff format --no-cache --check .
+	$(BIN)/ruff check --no-cache .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -9,13 +9,13 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator
-from storage.normalise import normalise
 
 from storage import ledger
 from storage.event_nights import Produced, make_event, replace_events
 from storage.home import Home
 from storage.ids import content_id
 from storage.lake import Row, Transaction
+from storage.normalise import normalise
 from tasks import guard, past_self
 from tasks.card_changes import CardsDay, Dropped, judged, timeline_entry
 from tasks.clients.outcomes import Malformed, ModelError, Refused
