@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import lru_cache
 
 import zhconv
 
@@ -63,9 +64,8 @@ def ungrounded(text: str, sources: Iterable[str], own_words: Iterable[str] | Non
     own_words: where given, what the user said; a claimed nickname must stand there, since one that only the
     assistant used proves nothing
     """
-    given = list(sources)
-    said = _ready(given)
-    mine = said if own_words is None else _ready(list(own_words))
+    said = _ready(tuple(sources))
+    mine = said if own_words is None else _ready(tuple(own_words))
     missing = {*_links(text, said), *_quantities(text, said), *_names(text, said)}
     missing |= {name for name in claimed_names(text) if not _is_named(name, mine)}
     return sorted(missing)
@@ -81,7 +81,8 @@ def claimed_names(text: str) -> list[str]:
     return [match["zh"] or match["en"] for match in _NAMED.finditer(text)]
 
 
-def _ready(sources: list[str]) -> _Said:
+@lru_cache(maxsize=32)  # one night asks about dozens of sentences from the same messages
+def _ready(sources: tuple[str, ...]) -> _Said:
     text = "\n".join(sources)
     return _Said(
         text, _squeezed(text), quantities(text), bool(_RELATIVE.search(arabic(text)) or _RELATIVE.search(text))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 
 _DIGITS = dict(zip("零〇一二三四五六七八九两", (0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 2), strict=True))
 _TENS = {"十": 10, "百": 100, "千": 1000}
@@ -70,6 +71,7 @@ def quantities(text: str) -> Quantities:
     return found
 
 
+@lru_cache(maxsize=2048)
 def arabic(text: str) -> str:
     """`text` in NFKC and lower case, Chinese numerals as digits: 二十五岁 -> 25岁, 3万 -> 30000, 半小时 -> 30分钟.
 

@@ -1,1 +1,0 @@
-ALTER TABLE messages SET PARTITIONED BY (day)

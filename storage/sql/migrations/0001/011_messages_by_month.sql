@@ -1,0 +1,1 @@
+ALTER TABLE messages SET PARTITIONED BY (year(day), month(day))

@@ -1,1 +1,0 @@
-ALTER TABLE turns SET PARTITIONED BY (day)

@@ -1,0 +1,1 @@
+ALTER TABLE turns SET PARTITIONED BY (year(day), month(day))
