@@ -94,6 +94,16 @@ class TelegramSettings(BaseModel):
         return {int(number): name.strip() or f"user{int(number)}" for number, _, name in entries}
 
 
+class AlertSettings(BaseModel):
+    """Where alerts go. What is left out is the bot's: its token, its first owner, its server."""
+
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+
+    token: SecretStr = Field(SecretStr(""), description="a bot of its own, so that alerts need nothing of the chat's")
+    chat: str = Field("", pattern=r"^(-?\d+|@\w+)?$", description="the Telegram chat that is told")
+    api_url: str = Field("", description="another server that speaks the Bot API")
+
+
 class ApiSettings(BaseModel):
     """Where the HTTP API listens, and the key it asks for; without a key only this machine may reach it."""
 
@@ -126,6 +136,7 @@ class Environment(BaseSettings):
     rerank: RerankEndpoint | None = None
     vision: ChatEndpoint | None = Field(None, description="describes pictures; without it they stay undescribed")
     telegram: TelegramSettings | None = None
+    alerts: AlertSettings = AlertSettings()
     api: ApiSettings = ApiSettings()
     user: str = Field("", description="whose chat it is where nobody says; the only user there is if unset")
     prefect_url: str = Field(

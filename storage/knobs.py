@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import time
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -139,6 +139,11 @@ class Knobs(BaseModel):
     telegram_edit_seconds: float = knob(
         1.2, "流式回复多少秒改一次消息", "seconds between two edits of a Telegram message that streams", ge=0.5, le=30.0
     )
+
+    alert_hours: int = knob(
+        6, "同一个提醒至少隔几小时", "hours in which the same alert is sent once at most", ge=1, le=168
+    )
+    alert_language: Literal["zh", "en"] = knob("zh", "提醒用的语言", "the language of alerts")
 
     @field_validator("night_hour")
     @classmethod

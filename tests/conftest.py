@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from alert_path import AlertPath
 from homes import MakeHome
 from hypothesis import settings
 from wire import Wire
@@ -56,6 +57,14 @@ def wire() -> Iterator[Wire]:
     server = Wire()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def alert_path() -> Iterator[AlertPath]:
+    """Where alerts arrive; tests/alert_path.py says how to use it."""
+    path = AlertPath()
+    yield path
+    path.stop()
 
 
 @pytest.fixture(scope="session")
