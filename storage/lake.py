@@ -65,6 +65,13 @@ class Transaction:
         self._cursor.execute(statement(name))
         self._lake.forget_schemas()
 
+    def delete(self, table: str, column: str, values: Iterable[str]) -> None:
+        """Delete the rows of a table whose column holds one of these values; only inside `rewrite`."""
+        if not self._rewrites:
+            raise NightkeeperError(f"deleting from {table} rewrites rows and so must run in Lake.rewrite")
+        condition = f"{column} IN (SELECT unnest($values))"
+        self._cursor.execute(f"DELETE FROM {table} WHERE {condition}", {"values": list(values)})  # noqa: S608 - own names
+
     def insert(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Append rows; a key that is no column of the table is an error, a missing one is NULL."""
         self.insert_arrow(table, self._lake.as_arrow(table, rows))
@@ -150,14 +157,19 @@ class Lake:
         with locks.hold(self.locks, "lake-maintenance", wait=MAINTENANCE_WAIT):
             self.flush_alone()
             for call in ("ducklake_rewrite_data_files", "ducklake_merge_adjacent_files"):
-                self._call(call)
+                self.maintain(f"{call}('lake')")
 
     def flush_alone(self) -> None:
         """Move inlined rows into Parquet files; the caller holds the maintenance lock."""
-        self._call("ducklake_flush_inlined_data")
+        self.maintain("ducklake_flush_inlined_data('lake')")
 
-    def _call(self, function: str) -> None:
-        _retried(lambda: self.cursor().execute(f"CALL {function}('lake')").fetchall())
+    def maintain(self, call: str) -> int:
+        """CALL one of DuckLake's functions, under the maintenance lock; how many rows it gave."""
+        return len(_retried(lambda: self.cursor().execute(f"CALL {call}").fetchall()))
+
+    def alone(self) -> AbstractContextManager[None]:
+        """While this is held nobody else commits."""
+        return self._turn(alone=True)
 
     def as_arrow(self, table: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
         """Rows as an Arrow table with the columns and types of the lake's table."""

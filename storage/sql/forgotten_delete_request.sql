@@ -1,0 +1,1 @@
+DELETE FROM forgotten WHERE request = $request

@@ -1,0 +1,1 @@
+SELECT user_id, kind, id, day FROM forgotten WHERE request = $request ORDER BY kind, id

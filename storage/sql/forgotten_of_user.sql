@@ -1,0 +1,1 @@
+SELECT kind, id FROM forgotten WHERE user_id = $user
