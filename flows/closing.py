@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import date
@@ -11,8 +11,10 @@ from typing import Any
 
 from flows.order import Step
 from flows.steps import STEPS, Counts, Day, outcome, run_step, sealed
+from flows.telling import tell_of_failure, tell_of_success
 from storage import ledger, locks
 from storage.errors import BusyError, NightkeeperError
+from storage.failing import resting
 from storage.home import Home
 from storage.reconcile import compare, repair
 from tasks import diaries
@@ -29,6 +31,8 @@ class Report:
     closed: list[Summary] = field(default_factory=list)
     unfinished: list[str] = field(default_factory=list)
     stopped: bool = False  # the key is refused: nobody's night can go on
+    pressed: bool = False  # somebody pressed Retry: a failure spends none of the night's tries
+    left: list[str] = field(default_factory=list)  # days that failed before and wait for their next try
 
     @property
     def sentence(self) -> str:
@@ -45,18 +49,19 @@ def ignore(_night: Summary) -> None:
 watcher: ContextVar[Callable[[Summary], None]] = ContextVar("watcher", default=ignore)
 
 
-def close_day(home: Home, user: str, day: date, from_step: Step | None = None) -> Summary:
+def close_day(home: Home, user: str, day: date, from_step: Step | None = None, *, counted: bool = True) -> Summary:
     """Close one business day of one user; the caller holds the user's lock.
 
     Steps that are done already are passed over, unless the day is closed or has something new to take up: then
-    all are done again. from_step: do this step and the later ones again.
+    all are done again. from_step: do this step and the later ones again. counted: a failure is one of the day's tries.
     Returns {"user", "day", "counts": {step: {name: n}}, "hits", "ms", "step_ms"}.
     Raises the NightkeeperError that stopped it, after writing it down in the ledger.
     """
     began = time.monotonic()
-    to_do = _to_do(home, user, day, from_step)
+    standing = ledger.of_day(home, user, day)
+    to_do = _to_do(home, user, day, standing, from_step)
     ledger.begin(home, user, day, again=to_do)
-    work = Day(home, user, day)
+    work = Day(home, user, day, frozenset(standing))
     counts: dict[str, Counts] = {}
     for module in STEPS:
         if module.STEP not in to_do:
@@ -64,9 +69,12 @@ def close_day(home: Home, user: str, day: date, from_step: Step | None = None) -
         try:
             counts[module.STEP] = run_step(work, module)
         except NightkeeperError as error:
-            ledger.failed(home, user, day, module.STEP, outcome(error))
+            tries = ledger.failed(home, user, day, module.STEP, outcome(error), counted=counted)
+            if counted:
+                tell_of_failure(home, user, day, tries, error)
             raise
     ledger.complete(home, user, day)
+    tell_of_success(home, user, day)
     ms = round((time.monotonic() - began) * 1000)
     return {"user": user, "day": day, "counts": counts, "hits": work.hits, "ms": ms, "step_ms": work.ms}
 
@@ -88,8 +96,20 @@ def close_days(
         report.unfinished.append(f"{user} (another run is at work on it)")
 
 
+def days_of_night(home: Home, user: str, until: date, report: Report) -> list[date]:
+    """The days a scheduled night of `until` closes: unfinished ones but those that rest after a failure.
+
+    `until` itself is closed again only if it was closed before its hour, or something waits: late runs fire together.
+    """
+    unfinished, at_rest = ledger.unfinished_days(home, user, until, home.knobs()), resting(home, user, until)
+    report.left += [f"{user} {day}" for day in unfinished if day in at_rest]
+    days = [day for day in unfinished if day not in at_rest]
+    again = until not in unfinished and (ledger.closed_early(home, user, until) or ledger.waiting(home, user, until))
+    return [*days, until] if again else days
+
+
 def days_to_close(home: Home, user: str, until: date, from_step: Step | None = None) -> list[date]:
-    """The days a night of `until` closes: all unfinished ones, and `until` itself again if it is closed already."""
+    """The days a night asked for closes: all unfinished ones, and `until` itself again if it is closed already."""
     unfinished = ledger.unfinished_days(home, user, until, home.knobs())
     again = ledger.status(home, user, until) is not None and until not in unfinished
     days = [*unfinished, until] if again else unfinished
@@ -98,7 +118,7 @@ def days_to_close(home: Home, user: str, until: date, from_step: Step | None = N
 
 def _close_one(home: Home, user: str, day: date, report: Report, from_step: Step | None) -> None:
     try:
-        night: Summary = sealed(lambda: close_day(home, user, day, from_step))
+        night: Summary = sealed(lambda: close_day(home, user, day, from_step, counted=not report.pressed))
     except NightkeeperError as error:
         report.unfinished.append(f"{user} {day} ({_failed_step(home, user, day)}{error})")
         report.stopped = isinstance(error, BadKey)
@@ -112,11 +132,11 @@ def _failed_step(home: Home, user: str, day: date) -> str:
     return "".join(f"{row['step']}: " for row in rows if row["status"] == "failed" and row["step"] != ledger.NIGHT)
 
 
-def _to_do(home: Home, user: str, day: date, from_step: Step | None) -> list[str]:
+def _to_do(home: Home, user: str, day: date, standing: Mapping[str, str], from_step: Step | None) -> list[str]:
     """The steps to do, in their order; all of a day that is closed or has something new."""
-    steps, ledger_of_day = list(Step), ledger.of_day(home, user, day)
-    done = {step for step, status in ledger_of_day.items() if status == ledger.DONE}
-    closed = ledger_of_day.get(ledger.NIGHT) in ledger.CLOSED
+    steps = list(Step)
+    done = {step for step, status in standing.items() if status == ledger.DONE}
+    closed = standing.get(ledger.NIGHT) in ledger.CLOSED
     if from_step is not None:
         done -= set(steps[steps.index(from_step) :])
     elif closed or (done and _something_new(home, user, day, done)):

@@ -30,6 +30,7 @@ from storage import ids, ledger
 from storage.errors import NightkeeperError
 from storage.home import Home
 from tasks import cards, diaries, events, fragments, garbage, settling, states
+from tasks.breakers import guarded
 from tasks.clients.outcomes import ModelError, RateLimited, Unavailable
 from tasks.engines import open_engine
 from tasks.prompts import prompts_digest
@@ -62,17 +63,20 @@ class Work:
 
 @dataclass
 class Day:
-    """One user's night as it is being worked on, and what it took."""
+    """One user's night as it is being worked on, and what it took. begun: the steps the ledger has a row of."""
 
     home: Home
     user: str
     day: date
+    begun: frozenset[str]
+    by_day: bool = False
     hits: int = 0
     ms: dict[str, int] = field(default_factory=dict)
 
     def engine(self) -> Engine:
-        """The engine that answers this night's questions."""
-        return open_engine(self.home, self.user, self.day)
+        """The engine that answers this night's questions; that of a micro-batch rests when it gives no answers."""
+        engine = open_engine(self.home, self.user, self.day)
+        return guarded(self.home, engine) if self.by_day else engine
 
 
 def may_pass(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
@@ -127,9 +131,9 @@ def outcome(error: NightkeeperError) -> str:
 def run_step(day: Day, module: ModuleType) -> Counts:
     """Do one step of a day: ask (or take what was asked before) and write. Raises a NightkeeperError."""
     began = time.monotonic()
-    ledger.step_starts(day.home.clock)
     work = flush if module is fragments else ask_and_write
-    counts = sealed(lambda: work(day, module))
+    with ledger.working(day.home.clock, first=module.STEP not in day.begun):
+        counts = sealed(lambda: work(day, module))
     day.ms[module.STEP] = round((time.monotonic() - began) * 1000)
     return counts
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from typing import Any
 
+from storage import ledger, uses
 from storage.events import Event, EventTable, open_events
 from storage.home import Home
 from storage.ids import content_id
+from storage.kept import kept
 from storage.lake import Row, Transaction
 from storage.normalise import normalise
 from storage.stars import starred_events
@@ -79,8 +81,8 @@ def replace_events(
 
     Events somebody relies on (`relied_on`) stay, and what lies in the graveyard is not made again.
     """
-    table, graves = open_events(home), buried(home, user)
-    made = {event.id: event for event in produced.made if event.id not in graves}
+    table, dead = open_events(home), buried(home, user)
+    made = {event.id: event for event in produced.made if event.id not in dead}
     stale = [event for event in table.of_user(user, (kind,), made_on=day) if event.id not in made]
     earlier = home.lake.rows("event_log_of_step", user=user, day=day, step=step)
     staying = relied_on(home, user, day, step, stale)
@@ -90,7 +92,7 @@ def replace_events(
     log = _log_rows(user, day, step, own.values(), produced.merged)
 
     def commit(tx: Transaction) -> None:
-        tx.run("event_log_delete_step", user=user, day=day, step=step)
+        ledger.clear(tx, "event_log_delete_step", user=user, day=day, step=step)
         tx.insert("event_log", log)
         work(tx)
 
@@ -103,16 +105,24 @@ def relied_on(home: Home, user: str, day: date, step: str, events: Sequence[Even
     if not events:
         return set()
     ids = {event.id for event in events}
-    cited = {row["memory_id"] for row in home.lake.rows("citations_counted", user=user)}
-    locked = {row["target_id"] for row in home.lake.rows("marks_locked", user=user)}
     log = home.lake.rows("event_log_of_events", user=user, ids=sorted(ids))
     merged = {row["event_id"] for row in log if row["op"] == MERGED and (row["day"], row["step"]) != (day, step)}
-    return ids & (cited | locked | merged | starred_events(home, user, events))
+    cited = set(uses.citations(home, user))
+    return ids & (cited | uses.locked(home, user) | merged | starred_events(home, user, events))
 
 
 def buried(home: Home, user: str) -> set[str]:
     """The ids in the user's graveyard."""
-    return {row["id"] for row in home.lake.rows("graveyard_of_user", user=user)}
+    return set(graves(home, user))
+
+
+def graves(home: Home, user: str) -> dict[str, date]:
+    """What lies in the user's graveyard: id -> the day it was buried."""
+
+    def read() -> dict[str, date]:
+        return {row["id"]: row["day"] for row in home.lake.rows("graveyard_of_user", user=user)}
+
+    return kept(home.lake, "graveyard", user, read)
 
 
 def _as_made(event: Event, log: Sequence[Row]) -> Event:

@@ -1,15 +1,18 @@
 """The ledger of nights: which step of which day of whom is done. Table `nights`, one row a (user, day, step).
 
-A step's row is written in the transaction of its rows; step 'night' is the whole day and is running, failed,
-complete, or stale (an earlier day was done again after it). `attempt` counts the tries that failed since the
-last success. `error` names an outcome or a type, and never holds text of a chat.
+A step's row is written in the transaction of its rows, and becomes 'again' when the step is to be done again; step
+'night' is the whole day and is running, failed, stuck (failed too often), complete, or stale (an earlier day was done
+again after it).
+`attempt` counts the tries that failed since the last success. `error` names an outcome or a type, and never holds
+text of a chat.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date, datetime
 from typing import Any
@@ -19,20 +22,34 @@ from storage.home import Home
 from storage.knobs import Knobs
 from storage.lake import Row, Transaction
 
-NIGHT, DONE = "night", "done"
-CLOSED = ("complete", "stale")
+NIGHT, DONE, AGAIN = "night", "done", "again"
+CLOSED, STUCK = ("complete", "stale"), "stuck"
 _started: ContextVar[datetime | None] = ContextVar("step_started", default=None)
+_first: ContextVar[bool] = ContextVar("step_first", default=False)
 
 
-def step_starts(clock: Clock) -> None:
-    """Remember the present moment as the start of the step this thread does next."""
-    _started.set(clock.now())
+@contextmanager
+def working(clock: Clock, *, first: bool) -> Iterator[None]:
+    """While this thread works on a step. first: the ledger has no row of it, so nothing of it stands in the lake."""
+    started, fresh = _started.set(clock.now()), _first.set(first)
+    try:
+        yield
+    finally:
+        _started.reset(started)
+        _first.reset(fresh)
+
+
+def clear(tx: Transaction, name: str, **params: Any) -> None:
+    """Run the DELETE of what a step wrote before, unless it never did: finding nothing takes some 30 ms a table."""
+    if not _first.get():
+        tx.run(name, **params)
 
 
 def done(tx: Transaction, clock: Clock, user: str, day: date, step: str, counts: Mapping[str, int]) -> None:
     """Put down, in the caller's transaction, that a step is done."""
     now = clock.now()
-    _replace(tx, _row(user, day, step, DONE, started_at=_started.get() or now, finished_at=now, counts=counts))
+    clear(tx, "nights_forget_step", user=user, day=day, step=step)
+    tx.insert("nights", [_row(user, day, step, DONE, started_at=_started.get() or now, finished_at=now, counts=counts)])
 
 
 def begin(home: Home, user: str, day: date, again: Sequence[str] = ()) -> None:
@@ -45,23 +62,32 @@ def begin(home: Home, user: str, day: date, again: Sequence[str] = ()) -> None:
             tx.run("nights_mark_stale", user=user, day=day)
         for step in again:
             if rows.get(step, {}).get("status") == DONE:
-                tx.run("nights_forget_step", user=user, day=day, step=step)
+                _replace(tx, _row(user, day, step, AGAIN))
         attempt = night["attempt"] if night and night["status"] not in CLOSED else 0
-        _replace(tx, _row(user, day, NIGHT, "running", attempt=attempt, started_at=home.clock.now()))
+        if night:
+            tx.run("nights_forget_step", user=user, day=day, step=NIGHT)
+        tx.insert("nights", [_row(user, day, NIGHT, "running", attempt=attempt, started_at=home.clock.now())])
 
     home.lake.rewrite(work)
 
 
-def failed(home: Home, user: str, day: date, step: str, error: str) -> int:
-    """Put down that a step failed, and the day with it; returns how many tries of the day have failed in a row."""
+def failed(home: Home, user: str, day: date, step: str, error: str, *, counted: bool = True) -> int:
+    """Put down that a step failed, and the day with it; returns how many tries of the day have failed in a row.
+
+    counted: False for a try that somebody asked for beside the ones a night has. After `night_tries` the day is stuck.
+    """
+    tries = home.knobs().night_tries
 
     def work(tx: Transaction) -> int:
         rows = _by_step(tx.rows("nights_of_day", user=user, day=day))
-        for name in {step, NIGHT}:
+        attempts = 0
+        for name in (step, NIGHT):
             old = rows.get(name, {})
-            _replace(tx, _row(user, day, name, "failed", attempt=(old.get("attempt") or 0) + 1, error=error,
+            attempts = max(1, (old.get("attempt") or 0) + counted)
+            status = STUCK if name == NIGHT and attempts >= tries else "failed"
+            _replace(tx, _row(user, day, name, status, attempt=attempts, error=error,
                               started_at=old.get("started_at"), finished_at=home.clock.now()))  # fmt: skip
-        return int(rows.get(NIGHT, {}).get("attempt") or 0) + 1
+        return attempts
 
     return home.lake.rewrite(work)
 
@@ -88,6 +114,13 @@ def of_day(home: Home, user: str, day: date) -> dict[str, str]:
 def status(home: Home, user: str, day: date) -> str | None:
     """What became of a day's night so far, or None when it never began."""
     return of_day(home, user, day).get(NIGHT)
+
+
+def closed_early(home: Home, user: str, day: date) -> bool:
+    """Whether a day was closed before its hour, and so must be closed once more."""
+    hour = home.clock.cutoff(day, home.knobs().night_hour)
+    rows = home.lake.rows("nights_of_day", user=user, day=day)
+    return any(row["step"] == NIGHT and row["status"] in CLOSED and row["finished_at"] < hour for row in rows)
 
 
 def steps_done(home: Home, user: str, day: date) -> list[str]:

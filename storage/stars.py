@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from storage.events import Event
 from storage.home import Home
+from storage.kept import kept
 
 
 def starred_events(home: Home, user: str, events: Iterable[Event]) -> set[str]:
@@ -28,7 +29,10 @@ def touched_events(home: Home, user: str) -> set[str]:
 
 
 def _current(home: Home, user: str) -> dict[str, bool]:
-    return {row["target_id"]: bool(row["starred"]) for row in home.lake.rows("stars_current", user=user)}
+    def read() -> dict[str, bool]:
+        return {row["target_id"]: bool(row["starred"]) for row in home.lake.rows("stars_current", user=user)}
+
+    return kept(home.lake, "stars", user, read)
 
 
 def _fragments(home: Home, user: str, stars: dict[str, bool]) -> dict[str, bool]:

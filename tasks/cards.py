@@ -146,9 +146,9 @@ def write(
     refused = quarantine_rows(home, user, day, STEP, rows["quarantined"])
 
     def work(tx: Transaction) -> None:
-        tx.run("card_changes_delete_night", user=user, day=day)
-        tx.run("timeline_delete_day", user=user, day=day)
-        tx.run("quarantine_delete_step", user=user, day=day, step=STEP)
+        ledger.clear(tx, "card_changes_delete_night", user=user, day=day)
+        ledger.clear(tx, "timeline_delete_day", user=user, day=day)
+        ledger.clear(tx, "quarantine_delete_step", user=user, day=day, step=STEP)
         tx.insert("card_changes", changes)
         tx.insert("timeline", moments)
         tx.insert("quarantine", refused)

@@ -80,7 +80,7 @@ def write(home: Home, user: str, day: date, rows: Mapping[str, Any]) -> dict[str
     counts = dict(rows["counts"])
 
     def work(tx: Transaction) -> None:
-        tx.run("diaries_delete_day", user=user, day=day)
+        ledger.clear(tx, "diaries_delete_day", user=user, day=day)
         tx.insert("diaries", [diary] if rows["text"] else [])
         tx.run("fragments_archive", user=user, day=day, ids=rows["archived"])
         ledger.done(tx, home.clock, user, day, STEP, counts)

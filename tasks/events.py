@@ -115,7 +115,7 @@ def write(
     refused = quarantine_rows(home, user, day, STEP, rows["quarantined"])
 
     def work(tx: Transaction) -> None:
-        tx.run("quarantine_delete_step", user=user, day=day, step=STEP)
+        ledger.clear(tx, "quarantine_delete_step", user=user, day=day, step=STEP)
         tx.insert("quarantine", refused)
         ledger.done(tx, home.clock, user, day, STEP, counts)
 

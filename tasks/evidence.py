@@ -7,10 +7,9 @@ from datetime import date, datetime
 from typing import Any
 
 from storage.home import Home
+from storage.kept import kept
 
 Fragment = dict[str, Any]
-
-
 Message = dict[str, Any]
 
 
@@ -18,8 +17,22 @@ def read_evidence(home: Home, user: str, day: date, *, mode: str | None = None) 
     """The fragments of a night and their messages, in the order of time, JSON-able.
 
     mode: only those of chats in this mode. A message: fragment (id), role, at, text.
+    Three steps of a night ask for the same, so it is kept until a fragment changes; what is handed out is not to be
+    changed.
     """
-    rows = [row for row in home.lake.rows("fragments_archived_on", user=user, day=day) if mode in (None, row["mode"])]
+    fragments, messages, modes = kept(home.lake, "fragments", (user, day), lambda: _read(home, user, day))
+    if mode is None:
+        return fragments, messages
+    meant = {name for name, of in modes.items() if of == mode}
+    return (
+        [fragment for fragment in fragments if fragment["id"] in meant],
+        [message for message in messages if message["fragment"] in meant],
+    )
+
+
+def _read(home: Home, user: str, day: date) -> tuple[list[Fragment], list[Message], dict[str, str]]:
+    """Fragments, messages, and the mode of each fragment's chat."""
+    rows = home.lake.rows("fragments_archived_on", user=user, day=day)
     fragments = [
         {
             "id": row["id"],
@@ -50,7 +63,7 @@ def read_evidence(home: Home, user: str, day: date, *, mode: str | None = None) 
         }
         for row in found
     ]
-    return fragments, messages
+    return fragments, messages, {row["id"]: row["mode"] for row in rows}
 
 
 def _written(home: Home, moment: datetime) -> str:

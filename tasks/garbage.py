@@ -12,8 +12,8 @@ from dataclasses import asdict, replace
 from datetime import date, timedelta
 from typing import Any
 
-from storage import ledger
-from storage.event_nights import BURIED, buried
+from storage import ledger, uses
+from storage.event_nights import BURIED, graves
 from storage.events import Event, EventTable, open_events
 from storage.home import Home
 from storage.lake import Row, Transaction
@@ -58,35 +58,34 @@ def compute(_engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
 
 def write(home: Home, user: str, day: date, rows: dict[str, Any]) -> dict[str, int]:
     """Bury: the lake first, then out of the table; a rerun finishes what a kill left half done. Returns the counts."""
-    table, graves = open_events(home), buried(home, user)
+    table, dead = open_events(home), graves(home, user)
     doomed = [event for event in table.by_ids(rows["bury"]) if event.user_id == user]
-    fresh = [event for event in doomed if event.id not in graves]
+    fresh = [event for event in doomed if event.id not in dead]
     expired_before = day - timedelta(days=home.knobs().gc_graveyard_days)
-    counts = dict(rows["counts"])
+    expired = sum(buried_on < expired_before for buried_on in dead.values())
+    counts = {**rows["counts"], "buried": len(fresh), "graveyard_emptied": expired}
     _copy_use(home, user, table)
 
     def work(tx: Transaction) -> None:
-        expired = tx.rows("graveyard_expired", user=user, before=expired_before)[0]["rows"]
-        tx.run("graveyard_delete_expired", user=user, before=expired_before)
+        if expired:
+            tx.run("graveyard_delete_expired", user=user, before=expired_before)
         tx.insert("graveyard", [_grave(home, event, day) for event in fresh])
         tx.insert("event_log", [_log_row(event, day) for event in fresh])
-        counts.update(buried=len(fresh), graveyard_emptied=expired)
         ledger.done(tx, home.clock, user, day, STEP, counts)
 
     home.lake.rewrite(work)
-    table.delete(sorted({event.id for event in doomed} | {event.id for event in table.by_ids(sorted(graves))}))
+    table.delete(sorted({event.id for event in doomed} | {event.id for event in table.by_ids(sorted(dead))}))
     return counts
 
 
 def _candidates(home: Home, user: str, old: Sequence[Event]) -> list[dict[str, Any]]:
-    uses = {row["memory_id"]: row for row in home.lake.rows("citations_counted", user=user)}
-    locked = {row["target_id"] for row in home.lake.rows("marks_locked", user=user)}
+    cited, locked = uses.citations(home, user), uses.locked(home, user)
     starred = starred_events(home, user, old)
     told = home.lake.rows("event_log_of_events", user=user, ids=sorted(event.id for event in old))
     last_told = {row["event_id"]: row["day"] for row in sorted(told, key=lambda row: row["day"]) if row["op"] != BURIED}
     found = []
     for event in sorted(old, key=lambda event: event.id):
-        use = uses.get(event.id, {"hits": 0, "last_cited_at": None})
+        use = cited.get(event.id, {"hits": 0, "last_cited_at": None})
         cited_on = [home.clock.local(use["last_cited_at"]).date()] if use["last_cited_at"] else []
         used = [event.made_on, event.happened_on, last_told.get(event.id, event.made_on), *cited_on]
         found.append(
@@ -103,12 +102,12 @@ def _candidates(home: Home, user: str, old: Sequence[Event]) -> list[dict[str, A
 
 def _copy_use(home: Home, user: str, table: EventTable) -> None:
     """Hits, last citation and stars from the lake into the table, where they differ, in one write."""
-    uses = {row["memory_id"]: row for row in home.lake.rows("citations_counted", user=user)}
-    there = [event for event in table.by_ids(sorted(set(uses) | touched_events(home, user))) if event.user_id == user]
+    cited = uses.citations(home, user)
+    there = [event for event in table.by_ids(sorted(set(cited) | touched_events(home, user))) if event.user_id == user]
     starred = starred_events(home, user, there)
     changed = list[Event]()
     for event in there:
-        use = uses.get(event.id, {"hits": event.hits, "last_cited_at": event.last_cited_at})
+        use = cited.get(event.id, {"hits": event.hits, "last_cited_at": event.last_cited_at})
         new = replace(event, hits=use["hits"], last_cited_at=use["last_cited_at"], starred=event.id in starred)
         if new != event:
             changed.append(new)

@@ -106,7 +106,7 @@ def write(home: Home, user: str, day: date, rows: Mapping[str, Any]) -> dict[str
     counts = dict(rows["counts"])
 
     def work(tx: Transaction) -> None:
-        tx.run("state_changes_delete_step", user=user, day=day, step=STEP)
+        ledger.clear(tx, "state_changes_delete_step", user=user, day=day, step=STEP)
         tx.insert("state_changes", changes)
         ledger.done(tx, home.clock, user, day, STEP, counts)
 

@@ -39,7 +39,9 @@ def key(home: Home, monkeypatch: pytest.MonkeyPatch, inputs: dict[str, Any] | No
     module: Any = SimpleNamespace(STEP="write_diary", VERSION=1, PURPOSES=("diaries",))
     vars(module).update({name: value for name, value in given.items() if name.isupper()})
     steps._asked(
-        Day(home, given.get("user", "阿/晚"), given.get("day", date(2026, 3, 2))), module, inputs or {"text": "一"}
+        Day(home, given.get("user", "阿/晚"), given.get("day", date(2026, 3, 2)), frozenset()),
+        module,
+        inputs or {"text": "一"},
     )
     return kept[0].key
 
