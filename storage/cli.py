@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib.metadata import entry_points
 
@@ -29,6 +30,7 @@ def application() -> typer.Typer:
 
 def main() -> None:
     """Run the command named on the command line; exit 1 with one sentence on an error a person can act on."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what was started is stopped too
     try:
         application()()
     except NightkeeperError as error:

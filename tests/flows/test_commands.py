@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
@@ -83,3 +86,27 @@ def test_the_commands_cost_nothing_until_they_run() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.split() == ["False", "False"]
+
+
+def servers_of(home: Path) -> list[int]:
+    """The processes whose environment names this home and that are Prefect's server."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            with suppress(OSError):
+                theirs = f"NIGHTKEEPER_HOME={home}".encode() in (folder / "environ").read_bytes().split(b"\0")
+                if theirs and b"server\0start" in (folder / "cmdline").read_bytes():
+                    found.append(int(folder.name))
+    return found
+
+
+def test_a_run_that_is_told_to_stop_takes_its_server_along(spoken: Home) -> None:
+    environment = os.environ | {"PREFECT_API_URL": "http://127.0.0.1:9/api"}
+    running = subprocess.Popen([str(NIGHTKEEPER), "replay"], env=environment)
+    deadline = time.monotonic() + 120
+    while not servers_of(spoken.path) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert servers_of(spoken.path)
+    running.terminate()
+    assert running.wait(120) == 128 + signal.SIGTERM
+    assert servers_of(spoken.path) == []
