@@ -65,6 +65,12 @@ def forget_messages(home: Home, ids: Iterable[str]) -> None:
         ArchiveIndex(home).forget(sorted(set(ids)))
 
 
+def reread_days(home: Home, user: str, days: Iterable[date]) -> None:
+    """Have these days taken in anew by the next `index_days`: their messages are others than the book says."""
+    with locks.hold(home.locks, LOCK, wait=LOCK_SECONDS):
+        ArchiveIndex(home).strike(user, days)
+
+
 def archived_days(home: Home, user: str) -> Days:
     """How many messages a user has on each business day, as the archive counted them."""
     return _archived(home, user).get(user, {})
@@ -120,6 +126,13 @@ class ArchiveIndex:
         self._note(user, {day.isoformat(): archived[day] for day in days})
         return len(messages)
 
+    def strike(self, user: str, days: Iterable[date]) -> None:
+        """Take days out of the book."""
+        book = self._book()
+        struck = {day.isoformat() for day in days} & set(book.get(user, {}))
+        if struck:
+            self._write_book(book | {user: {day: n for day, n in book[user].items() if day not in struck}})
+
     def settle(self) -> None:
         """Take new rows into the indexes, once there are enough of them to matter."""
         table = self._table()
@@ -174,6 +187,9 @@ class ArchiveIndex:
     def _note(self, user: str, counts: Mapping[str, int]) -> None:
         book = self._book()
         book.setdefault(user, {}).update(counts)
+        self._write_book(book)
+
+    def _write_book(self, book: Mapping[str, Mapping[str, int]]) -> None:
         fresh = self._folder / f"{BOOK}.new"
         fresh.write_text(json.dumps(book, ensure_ascii=False), "utf-8")
         fresh.replace(self._folder / BOOK)
