@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 UV := 0.13.9
 BIN := .venv/bin
 
-.PHONY: help setup demo test quick lint bench lock clean
+.PHONY: help setup up demo test quick lint bench lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -18,6 +18,9 @@ setup: .venv/ready  ## make .venv and install what requirements.lock pins
 	@$(BIN)/uv pip install -q --python $(BIN)/python -r requirements.lock uv==$(UV)
 	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps -e .
 	@touch $@
+
+up: setup  ## start everything and keep it running, until Ctrl-C
+	@exec $(BIN)/nightkeeper up
 
 demo: setup  ## close the nights of a sample chat and look at what became of it (DEMO_DATA=file for another chat)
 	@$(BIN)/python -m flows.demo $(DEMO_DATA)

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from flows.order import Step
+from flows.up import up
 from storage import ledger
 from storage.errors import NightkeeperError
 from storage.home import Home, open_home
@@ -38,7 +39,8 @@ User = Annotated[str | None, typer.Option(help="Whose; everybody's if left out."
 
 
 def register(app: typer.Typer) -> None:
-    """Add `night` and `replay` to the command line."""
+    """Add `up`, `night` and `replay` to the command line."""
+    app.command("up")(up)
     app.command("night")(night)
     app.command("replay")(replay)
 

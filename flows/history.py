@@ -11,6 +11,7 @@ from prefect import flow, get_run_logger, runtime
 from prefect.client.schemas.objects import State
 
 from flows.closing import Report, close_days
+from flows.liveness import alive
 from flows.night import ended, flush
 from flows.reports import leave_report
 from storage import ledger
@@ -35,15 +36,16 @@ def history(user: str | None = None, until: date | None = None) -> State[None]:
         user: Whose past. Left empty: everybody's.
         until: The last business day to close. Left empty: the last day somebody said something.
     """
-    home, log = open_home(), get_run_logger()
-    began, report = home.clock.now(), Report()
-    for name in [user] if user else ledger.users(home):
-        if not report.stopped:
-            close_days(home, name, partial(paced, home, report, name, until), report)
-            log.info("%s: %s", name, report.sentence)
-    flush(home, report)
-    leave_report(home, "history", report, began)
-    return ended(report)
+    with alive(str(runtime.flow_run.id)):
+        home, log = open_home(), get_run_logger()
+        began, report = home.clock.now(), Report()
+        for name in [user] if user else ledger.users(home):
+            if not report.stopped:
+                close_days(home, name, partial(paced, home, report, name, until), report)
+                log.info("%s: %s", name, report.sentence)
+        flush(home, report)
+        leave_report(home, "history", report, began)
+        return ended(report)
 
 
 def pending(home: Home, user: str, until: date | None) -> list[date]:

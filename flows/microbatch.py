@@ -26,7 +26,7 @@ def microbatch(user: str | None = None) -> State[None]:
     Args:
         user: Whose messages. Left empty: everybody's.
     """
-    with alive():
+    with alive(str(runtime.flow_run.id)):
         home, log = open_home(), get_run_logger()
         failed: list[str] = []
         made = 0

@@ -9,9 +9,12 @@ from prefect import flow, get_run_logger, runtime
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from flows.closing import Report, close_days, days_to_close
+from flows import runs
+from flows.closing import Report, close_days, days_of_night, days_to_close
+from flows.liveness import alive
 from flows.order import Step
 from flows.reports import leave_report
+from flows.retrying import try_later
 from storage import ledger
 from storage.errors import BusyError
 from storage.home import Home, open_home
@@ -29,7 +32,7 @@ def run_name() -> str:
     return f"nightly {run.parameters.get('user') or 'all'} {until}"
 
 
-@flow(name="nightly", flow_run_name=run_name, persist_result=False, log_prints=False)
+@flow(name="nightly", flow_run_name=run_name, persist_result=False, log_prints=False, on_failure=[try_later])
 def nightly(user: str | None = None, day: date | None = None, from_step: Step | None = None) -> State[None]:
     """Close the business day: settle what has run out, write the diary, update cards and states, lift out events.
 
@@ -41,16 +44,33 @@ def nightly(user: str | None = None, day: date | None = None, from_step: Step | 
         from_step: Do this step and the later ones again, on that day only. Left empty: what is not done yet,
             or everything on a day that was closed before.
     """
-    home, log = open_home(), get_run_logger()
-    began, report = home.clock.now(), Report()
-    until = business_date(home, day, runtime.flow_run.scheduled_start_time)
-    for name in [user] if user else ledger.users(home):
-        if not report.stopped:
-            close_days(home, name, partial(days_to_close, home, name, until, from_step), report, from_step)
-    flush(home, report)
-    leave_report(home, "nightly", report, began)
-    log.info(report.sentence)
-    return ended(report)
+    with alive(str(runtime.flow_run.id)):
+        home, log = open_home(), get_run_logger()
+        began, report = home.clock.now(), Report(pressed=was_pressed(home))
+        until = business_date(home, day, runtime.flow_run.scheduled_start_time)
+        for name in [user] if user else ledger.users(home):
+            if day or from_step or report.pressed:
+                days = partial(days_to_close, home, name, until, from_step)
+            else:
+                days = partial(days_of_night, home, name, until, report)
+            if not report.stopped:
+                close_days(home, name, days, report, from_step)
+        flush(home, report)
+        leave_report(home, "nightly", report, began)
+        log.info(report.sentence)
+        return ended(report)
+
+
+def was_pressed(home: Home) -> bool:
+    """Whether a person pressed Retry for this try, so that everything is tried and no failure is counted."""
+    if runtime.flow_run.run_count < 2:
+        return False
+    try:
+        with runs.api(home.environment.prefect_url) as client:
+            return runs.pressed(client, str(runtime.flow_run.id))
+    except runs.AwayError as error:
+        get_run_logger().info("who asked for this try is not known: %s", error)
+        return False
 
 
 def flush(home: Home, report: Report) -> None:

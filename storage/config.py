@@ -104,6 +104,20 @@ class AlertSettings(BaseModel):
     api_url: str = Field("", description="another server that speaks the Bot API")
 
 
+class BackupSettings(BaseModel):
+    """Where backups go besides the home's own folder, and what locks them."""
+
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+
+    folder: Path | None = Field(None, description="the local folder, another disk perhaps; <home>/backups if unset")
+    bucket: str = Field("", pattern=r"^(s3://[^/\s]+(/\S*)?)?$", description="s3://bucket/folder, to keep copies there")
+    endpoint: str = Field("", description="the address of a service that speaks S3; Amazon's if unset")
+    region: str = ""
+    key: SecretStr = SecretStr("")
+    secret: SecretStr = SecretStr("")
+    passphrase: SecretStr = Field(SecretStr(""), description="encrypts every backup; without it none can be restored")
+
+
 class ApiSettings(BaseModel):
     """Where the HTTP API listens, and the key it asks for; without a key only this machine may reach it."""
 
@@ -137,6 +151,7 @@ class Environment(BaseSettings):
     vision: ChatEndpoint | None = Field(None, description="describes pictures; without it they stay undescribed")
     telegram: TelegramSettings | None = None
     alerts: AlertSettings = AlertSettings()
+    backup: BackupSettings = BackupSettings()
     api: ApiSettings = ApiSettings()
     user: str = Field("", description="whose chat it is where nobody says; the only user there is if unset")
     prefect_url: str = Field(
@@ -144,6 +159,7 @@ class Environment(BaseSettings):
         validation_alias=AliasChoices("NIGHTKEEPER_PREFECT_URL", "PREFECT_API_URL"),
         description="the API of the Prefect server that is asked for micro-batches",
     )
+    prefect_host: str = Field("127.0.0.1", description="where the server started by `nightkeeper up` listens")
 
     @field_validator("zone")
     @classmethod

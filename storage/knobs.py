@@ -140,8 +140,23 @@ class Knobs(BaseModel):
         1.2, "流式回复多少秒改一次消息", "seconds between two edits of a Telegram message that streams", ge=0.5, le=30.0
     )
 
+    night_tries: int = knob(
+        3, "一天失败几次后不再连着重试", "failures after which a day is tried once a night only", ge=1, le=10
+    )
+    night_retry_minutes: int = knob(
+        120, "失败后隔多少分钟重试", "minutes after which a night that failed is tried again", ge=1, le=720
+    )
+    breaker_failures: int = knob(
+        3, "连续几次没有回答就停用模型", "answers that are none, in a row, after which a model rests", ge=1, le=20
+    )
     alert_hours: int = knob(
         6, "同一个提醒至少隔几小时", "hours in which the same alert is sent once at most", ge=1, le=168
+    )
+    backup_local_days: int = knob(
+        7, "本机的备份留几天，最后一份好的总留着", "days a local backup is kept; the last good one stays", ge=1, le=365
+    )
+    backup_remote_days: int = knob(
+        30, "桶里的备份留几天，最后一份好的总留着", "days one in the bucket is kept; so does the last", ge=1, le=3650
     )
     alert_language: Literal["zh", "en"] = knob("zh", "提醒用的语言", "the language of alerts")
 

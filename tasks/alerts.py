@@ -2,7 +2,8 @@
 
 A row of the table `alerts` is one trouble, from its first raising to its end. status: `unsent` (to be told as soon
 as the path is there), `sent`, `held` (raised again too soon: counted and told later), `over_unsent` and `over`.
-`count` is how often it was raised since it was last told; `sent_at` when that was.
+`count` is how often it was raised since it was last told; `sent_at` when that was. In a storm each further raising is
+a row `more`, for inserting is cheaper than replacing.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def raise_alert(home: Home, key: str, text: str) -> None:
 def over(home: Home, key: str, text: str) -> None:
     """Say that a trouble is over; nothing if none of this key is open. Never raises."""
     try:
-        if _latest(home, key) is None:
+        if not is_open(home, key):
             return
         log.warning("alert over %s: %s", key, text)
         due = _changed(home, key, lambda row: _ended(home, text, row))
@@ -69,7 +70,7 @@ def send_unsent(home: Home) -> int:
         for rows in _packed(home, home.lake.rows("alerts_waiting", before=_hours_ago(home))):
             sender.send("\n\n".join(_told(home, row) for row in rows))
             for row in rows:
-                _changed(home, row["alert_key"], lambda now, row=row: _sent(home, row, now))  # type: ignore[misc]
+                _put_down_as_sent(home, row)
             sent += len(rows)
     return sent
 
@@ -79,58 +80,80 @@ def open_alerts(home: Home) -> list[Row]:
     return home.lake.rows("alerts_open")
 
 
-Change = Callable[[Row | None], Row | None]
+Change = Callable[[Row], Row | None]
+
+
+def is_open(home: Home, key: str) -> bool:
+    """Whether there is a trouble of this key that is not over."""
+    return _standing(home, key)["id"] is not None
+
+
+def _standing(home: Home, key: str) -> Row:
+    """The open trouble of a key, everything counted; its id is None when there is none. told_at: of its key."""
+    row = home.lake.rows("alerts_of_key", key=key)[0]
+    return row | {"alert_key": key, "count": (row["count"] or 0) + row["more"]}
 
 
 def _changed(home: Home, key: str, change: Change) -> bool:
-    """Replace the row of a key's open trouble by what `change` makes of it; whether it is to be sent now."""
+    """Put down what `change` makes of a key's open trouble; whether it is to be sent now."""
     with locks.hold(home.locks, LOCK, wait=LOCK_SECONDS):
-        before = _latest(home, key)
+        before = _standing(home, key)
         after = change(before)
         if after is None:
             return False
+        row = {name: value for name, value in after.items() if name not in ("more", "told_at")}
 
-        def work(tx: Transaction) -> None:
-            if before is not None:
-                tx.run("alerts_delete", id=before["id"])
-            tx.insert("alerts", [after])
+        def replace(tx: Transaction) -> None:
+            tx.run("alerts_delete", key=key, id=before["id"])
+            tx.insert("alerts", [row])
 
-        home.lake.rewrite(work) if before else home.lake.write(work)
-    return str(after["status"]).endswith("unsent") and (before is None or after["status"] != before["status"])
-
-
-def _latest(home: Home, key: str) -> Row | None:
-    """The trouble of a key that is not over."""
-    return next(iter(home.lake.rows("alerts_open_of", key=key)), None)
+        if before["id"] is None or row["status"] == "more":
+            home.lake.write(lambda tx: tx.insert("alerts", [row]))
+        else:
+            home.lake.rewrite(replace)
+    return str(row["status"]).endswith("unsent") and row["status"] != before["status"]
 
 
-def _raised(home: Home, key: str, text: str, row: Row | None) -> Row:
+def _raised(home: Home, key: str, text: str, row: Row) -> Row:
     now = home.clock.now()
-    told = home.lake.rows("alerts_last_sent", key=key)[0]["sent_at"]
-    quiet = told is not None and told > _hours_ago(home)
-    fresh = {"id": ids.fresh_id(now), "alert_key": key, "count": 0, "raised_at": now, "sent_at": None, "status": ""}
-    row = row or fresh
-    waits = row["status"] == "unsent" or not quiet
-    return row | {"text": text, "count": row["count"] + 1, "status": "unsent" if waits else "held"}
+    quiet = row["told_at"] is not None and row["told_at"] > _hours_ago(home)
+    status = "unsent" if row["status"] == "unsent" or not quiet else "held"
+    fresh = {"id": ids.fresh_id(now), "alert_key": key, "count": 1, "raised_at": now, "sent_at": None, "text": text}
+    if row["id"] is None:
+        return fresh | {"status": status}
+    if row["status"] == status:
+        return fresh | {"status": "more"}
+    return row | {"text": text, "count": row["count"] + 1, "status": status}
 
 
-def _ended(home: Home, text: str, row: Row | None) -> Row | None:
-    if row is None:
+def _ended(home: Home, text: str, row: Row) -> Row | None:
+    if row["id"] is None:
         return None
     if open_sender(home.environment) is None or (row["status"] == "held" and row["sent_at"] is None):
         return row | {"status": "over"}
     told = f"{_told(home, row)}\n" if row["status"] == "unsent" else ""
-    return row | {"text": f"{told}✅ {text}", "status": "over_unsent"}
+    return row | {"text": f"{told}✅ {text}", "status": "over_unsent", "count": 0 if told else row["count"]}
 
 
-def _sent(home: Home, sent: Row, row: Row | None) -> Row | None:
+def _sent(home: Home, sent: Row, row: Row) -> Row | None:
     """The row after it was sent as `sent`; what was raised meanwhile stays counted."""
-    if sent["status"] == "over_unsent":
-        return sent | {"status": "over", "sent_at": sent["sent_at"] or home.clock.now()}
-    if row is None or row["id"] != sent["id"]:
+    if row["id"] != sent["id"]:
         return None
     left = row["count"] - sent["count"]
     return row | {"status": "held" if left else "sent", "count": left, "sent_at": home.clock.now()}
+
+
+def _put_down_as_sent(home: Home, sent: Row) -> None:
+    if sent["status"] != "over_unsent":
+        _changed(home, sent["alert_key"], lambda row: _sent(home, sent, row))
+        return
+    row = sent | {"status": "over", "sent_at": sent["sent_at"] or home.clock.now()}
+
+    def replace(tx: Transaction) -> None:
+        tx.run("alerts_delete", key=sent["alert_key"], id=sent["id"])
+        tx.insert("alerts", [row])
+
+    home.lake.rewrite(replace)
 
 
 def _told(home: Home, row: Row) -> str:
@@ -138,8 +161,8 @@ def _told(home: Home, row: Row) -> str:
     once, again = WORDS[home.knobs().alert_language]
     mark = "" if row["status"] == "over_unsent" else "⚠️ "
     if row["sent_at"] is None:
-        return mark + row["text"] + (once.format(row["count"]) if row["count"] > 1 else "")
-    return mark + row["text"] + (again.format(row["count"]) if row["count"] else "")
+        return f"{mark}{row['text']}" + (once.format(row["count"]) if row["count"] > 1 else "")
+    return f"{mark}{row['text']}" + (again.format(row["count"]) if row["count"] else "")
 
 
 def _packed(home: Home, rows: list[Row]) -> Iterator[list[Row]]:

@@ -1,1 +1,1 @@
-DELETE FROM alerts WHERE id = $id
+DELETE FROM alerts WHERE alert_key = $key AND (id = $id OR status = 'more')
