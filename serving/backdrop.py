@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from serving.ordinary import SENTENCES
-from serving.terms import TermStatistics, Weights, terms_of
+from serving.terms import Scores, TermStatistics, Weights, terms_of
 from storage.event_schema import VECTOR, WORDS
 from storage.events import EventTable
 from tasks.clients.embed import Embedder
@@ -50,7 +50,6 @@ class Backdrop:
     def __init__(self, vectors: Vector, texts: Sequence[frozenset[str]]) -> None:
         self._mean = vectors.mean(axis=0) if len(vectors) else np.zeros(1, np.float32)
         self._vectors = _unit(vectors - self._mean) if len(vectors) else vectors
-        self._texts = list(texts)
         self.terms = TermStatistics(texts)
 
     @property
@@ -73,8 +72,7 @@ class Backdrop:
 
     def spreads_of_terms(self, asked: Weights) -> tuple[Spread, Spread]:
         """How the sample's BM25 lie, and its shares that the query covers."""
-        matching = np.array([self.terms.matching(asked, text) for text in self._texts] or [0.0])
-        covered = np.array([self.terms.covered(asked, text) for text in self._texts] or [0.0])
+        matching, covered = self.terms.of_sample(asked)
         return _spread(matching), _spread(covered)
 
 
@@ -177,8 +175,10 @@ def _still_good(made_at: int, rows: int) -> bool:
     return made_at / GROWTH <= rows <= made_at * GROWTH
 
 
-def _spread(scores: Vector) -> Spread:
-    """Mean and standard deviation; of scores that are all alike, a width at which nothing stands out."""
+def _spread(scores: Vector | Scores) -> Spread:
+    """Mean and standard deviation; of no scores, or all alike ones, a width at which nothing stands out."""
+    if not len(scores):
+        return Spread(0.0, 1.0)
     width = float(scores.std())
     return Spread(float(scores.mean()), width if width > 1e-6 else 1.0)
 

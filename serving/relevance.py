@@ -86,7 +86,8 @@ def compressed(deviations: float) -> float:
 def _assessed(event: Event, meaning: float | None, words: float) -> Assessed:
     evidence = {"words": round(words, 3)} | ({} if meaning is None else {"meaning": round(meaning, 3)})
     expected = max(0.0, words) * UNKNOWN_SHARE
-    return Assessed(event, _relevance([words, expected if meaning is None else meaning]), evidence)
+    told = expected if meaning is None else max(0.0, meaning)  # a foreign meaning takes nothing from the very words
+    return Assessed(event, _relevance([words, told]), evidence)
 
 
 def _relevance(deviations: Sequence[float]) -> float:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
 
 from storage.normalise import normalise
 from tasks.likeness import grams
@@ -20,6 +23,7 @@ READ_CHARACTERS = 2_000
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 Weights = Mapping[str, float]
+Scores = npt.NDArray[np.float64]
 
 
 @lru_cache(maxsize=20_000)
@@ -34,27 +38,55 @@ class TermStatistics:
 
     def __init__(self, texts: Iterable[frozenset[str]]) -> None:
         listed = list(texts)
-        self._counts = Counter(term for text in listed for term in text)
-        self._size = len(listed)
-        self._average = sum(map(len, listed)) / len(listed) if listed else 1.0
+        self._lengths = np.array([len(text) for text in listed], np.float64)
+        self._average = max(1.0, float(self._lengths.mean())) if listed else 1.0
+        places = defaultdict[str, list[int]](list)
+        for place, text in enumerate(listed):
+            for term in text:
+                places[term].append(place)
+        self._places = {term: np.array(held, np.int32) for term, held in places.items()}
+        self._rarities = {term: self._rarity(len(held)) for term, held in places.items()}
+        self._own_masses = self._sums(dict.fromkeys(places, 1.0))
         self._masses = dict[frozenset[str], float]()
 
     def matching(self, asked: Weights, text: frozenset[str]) -> float:
         """BM25 of a text for the weighted terms of a query."""
         shared = sum(asked[term] * self.rarity(term) for term in text if term in asked)
-        return shared * (K1 + 1) / (1 + K1 * (1 - B + B * len(text) / max(1.0, self._average)))
+        return shared * float(self._saturation(len(text)))
 
     def covered(self, asked: Weights, text: frozenset[str]) -> float:
         """How much of what a text says is asked about, 0..1: a long dialogue names a memory by what it holds."""
         mass = self._mass(text)
         return sum(asked[term] * self.rarity(term) for term in text if term in asked) / mass if mass else 0.0
 
+    def of_sample(self, asked: Weights) -> tuple[Scores, Scores]:
+        """`matching` and `covered` of each text of the sample, in its order."""
+        sums = self._sums(asked)
+        covered = np.divide(sums, self._own_masses, out=np.zeros_like(sums), where=self._own_masses > 0)
+        return sums * self._saturation(self._lengths), covered
+
     def rarity(self, term: str) -> float:
         """The inverse document frequency of a term, 0 for a common one."""
-        held = self._counts[term]
-        if held > max(COMMON_SHARE * self._size, 1):
+        found = self._rarities.get(term)
+        return self._rarity(0) if found is None else found
+
+    def _rarity(self, held: int) -> float:
+        size = len(self._lengths)
+        if held > max(COMMON_SHARE * size, 1):
             return 0.0
-        return math.log(1 + (self._size - held + 0.5) / (held + 0.5))
+        return math.log(1 + (size - held + 0.5) / (held + 0.5))
+
+    def _sums(self, asked: Weights) -> Scores:
+        """What each text of the sample shares with a query, by rarity and weight."""
+        sums = np.zeros_like(self._lengths)
+        for term, weight in asked.items():
+            if term in self._places:
+                sums[self._places[term]] += weight * self._rarities[term]
+        return sums
+
+    def _saturation(self, lengths: Scores | int) -> Scores:
+        """BM25's factor for the length of a text."""
+        return np.asarray((K1 + 1) / (1 + K1 * (1 - B + B * lengths / self._average)))
 
     def _mass(self, text: frozenset[str]) -> float:
         known = self._masses.get(text)
