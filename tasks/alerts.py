@@ -2,14 +2,16 @@
 
 A row of the table `alerts` is one trouble, from its first raising to its end. status: `unsent` (to be told as soon
 as the path is there), `sent`, `held` (raised again too soon: counted and told later), `over_unsent` and `over`.
-`count` is how often it was raised since it was last told; `sent_at` when that was. In a storm each further raising is
-a row `more`, for inserting is cheaper than replacing.
+`count` is how often it was raised since it was last told; `sent_at` when that was. Further raisings are rows `more`,
+for inserting is cheaper than replacing; and in a storm one a second, with what a process has raised meanwhile.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,11 +24,15 @@ from tasks.clients.alert import LONGEST, UnsentError, open_sender
 
 LOCK, PATH_LOCK = "alerts", "alert-path"
 LOCK_SECONDS = 30.0
+STORM = timedelta(seconds=1)
 WORDS = {
     "zh": ("（{} 次）", "（上次提醒以后又有 {} 次）"),
     "en": ("({} times)", "({} more times since the last alert)"),
 }
 log = logging.getLogger(__name__)
+_written = dict[tuple[Path, str], datetime]()  # when this process last put down a raising of a key
+_pending = Counter[tuple[Path, str]]()  # and how many it has not put down since
+_guard = threading.Lock()
 
 
 def raise_alert(home: Home, key: str, text: str) -> None:
@@ -36,6 +42,8 @@ def raise_alert(home: Home, key: str, text: str) -> None:
     text: a sentence or two for a person; never text of a chat
     """
     log.error("alert %s: %s", key, text)
+    if _in_a_storm(home, key):
+        return
     try:
         due = _changed(home, key, lambda row: _raised(home, key, text, row))
     except Exception as error:  # the lake may be what is broken, or the disk full
@@ -51,6 +59,7 @@ def over(home: Home, key: str, text: str) -> None:
     try:
         if not is_open(home, key):
             return
+        _written.pop((home.path, key), None)
         log.warning("alert over %s: %s", key, text)
         due = _changed(home, key, lambda row: _ended(home, text, row))
     except Exception as error:
@@ -67,7 +76,8 @@ def send_unsent(home: Home) -> int:
         return 0
     sent = 0
     with locks.hold(home.locks, PATH_LOCK, wait=LOCK_SECONDS):
-        for rows in _packed(home, home.lake.rows("alerts_waiting", before=_hours_ago(home))):
+        waiting = home.lake.rows("alerts_waiting", before=_hours_ago(home))
+        for rows in _packed(home, [_counted(home, row) for row in waiting]):
             sender.send("\n\n".join(_told(home, row) for row in rows))
             for row in rows:
                 _put_down_as_sent(home, row)
@@ -77,7 +87,7 @@ def send_unsent(home: Home) -> int:
 
 def open_alerts(home: Home) -> list[Row]:
     """The troubles that are not over, oldest first, as rows of `alerts`."""
-    return home.lake.rows("alerts_open")
+    return [_counted(home, row) for row in home.lake.rows("alerts_open")]
 
 
 Change = Callable[[Row], Row | None]
@@ -91,7 +101,23 @@ def is_open(home: Home, key: str) -> bool:
 def _standing(home: Home, key: str) -> Row:
     """The open trouble of a key, everything counted; its id is None when there is none. told_at: of its key."""
     row = home.lake.rows("alerts_of_key", key=key)[0]
-    return row | {"alert_key": key, "count": (row["count"] or 0) + row["more"]}
+    return _counted(home, row | {"alert_key": key, "count": (row["count"] or 0) + row["more"]})
+
+
+def _counted(home: Home, row: Row) -> Row:
+    """The row with what this process has raised and not put down yet."""
+    return row | {"count": row["count"] + _pending[home.path, row["alert_key"]]}
+
+
+def _in_a_storm(home: Home, key: str) -> bool:
+    """Whether this raising is only counted, since one was put down a moment ago."""
+    name, now = (home.path, key), home.clock.now()
+    with _guard:
+        if name in _written and abs(now - _written[name]) < STORM:
+            _pending[name] += 1
+            return True
+        _written[name] = now
+    return False
 
 
 def _changed(home: Home, key: str, change: Change) -> bool:
@@ -111,6 +137,7 @@ def _changed(home: Home, key: str, change: Change) -> bool:
             home.lake.write(lambda tx: tx.insert("alerts", [row]))
         else:
             home.lake.rewrite(replace)
+        _pending[home.path, key] = 0
     return str(row["status"]).endswith("unsent") and row["status"] != before["status"]
 
 
@@ -122,7 +149,7 @@ def _raised(home: Home, key: str, text: str, row: Row) -> Row:
     if row["id"] is None:
         return fresh | {"status": status}
     if row["status"] == status:
-        return fresh | {"status": "more"}
+        return fresh | {"status": "more", "count": 1 + _pending[home.path, key]}
     return row | {"text": text, "count": row["count"] + 1, "status": status}
 
 
