@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from serving.api import chat, health, memory, messages, problems
 from serving.api.access import admitted, check_binding
 from serving.api.readiness import Readinesses
+from serving.caretaking import caretaker
 from serving.service import Service, open_service
 from serving.telegram.watch import Watch
 from storage.config import Environment, read_environment
@@ -53,6 +54,7 @@ def _start(app: FastAPI, environment: Environment, stack: ExitStack, *, telegram
     service = open_service(open_home(environment))
     stack.callback(service.close)
     service.warm_up()
+    stack.enter_context(caretaker(service.home))
     watch = _start_bot(service, stack) if telegram and environment.telegram is not None else None
     readiness = Readinesses(service, watch)
     stack.callback(readiness.close)

@@ -108,7 +108,7 @@ def _events(home: Home) -> Iterator[Finding]:
 def _nights(home: Home) -> Iterator[Finding]:
     for row in home.lake.rows("nights_open"):
         user, day = row["user_id"], row["day"]
-        if row["status"] == "failed":
+        if row["status"] in ("failed", ledger.STUCK):
             yield Finding("night", f"{user} {day} failed: {row['error']}", "go on at that step with the next night")
         elif not _held(home, user):
             yield Finding("night", f"{user} {day} was broken off", "go on at that step with the next night")

@@ -16,11 +16,15 @@ from serving.telegram.access import Door
 from serving.telegram.incoming import chat_name, replied_to
 from serving.telegram.watch import Watch
 from serving.telegram.words import COMMANDS, word
+from storage.failing import failing
+from storage.ids import digest
 from storage.stars import is_starred, star
+from tasks.alerts import open_alerts
 from tasks.questions import Language
 from tasks.show_panels import CARD_NAMES
 
 RECALLED = 8
+PERSONAL = ("night", "absence")  # alerts whose key names a person
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,25 @@ def _night(asked: Asked) -> str:
     took = asked.say("took", round((row["finished_at"] - row["started_at"]).total_seconds())) if timed else ""
     counts = json.loads(row["counts"] or "{}")
     lines = [f"- {name}: {count}" for name, count in sorted(counts.items()) if count]
-    return "\n".join([asked.say("night", row["day"], status, took), *lines])
+    return "\n".join([asked.say("night", row["day"], status, took), *lines, *_failing(asked), *_alerts(asked)])
+
+
+def _failing(asked: Asked) -> list[str]:
+    """The days whose night has failed, if any."""
+    days = [str(row["day"]) for row in failing(asked.service.home, asked.user)]
+    return [asked.say("nights_failing", ", ".join(days))] if days else []
+
+
+def _alerts(asked: Asked) -> list[str]:
+    """The open alerts that are this person's, or everybody's."""
+    own = digest(asked.user)[:16]
+    found = [
+        row for row in open_alerts(asked.service.home)
+        if row["alert_key"].partition("/")[0] not in PERSONAL or own in row["alert_key"]
+    ]  # fmt: skip
+    since = asked.service.home.clock.local
+    lines = ["- " + asked.say("since", row["text"], f"{since(row['raised_at']):%m-%d %H:%M}") for row in found]
+    return [asked.say("alerts"), *lines] if lines else []
 
 
 def _status(asked: Asked) -> str:
@@ -142,7 +164,7 @@ def _status(asked: Asked) -> str:
     ]
     if strangers:
         lines.append(asked.say("strangers", len(strangers), strangers.total()))
-    return "\n".join(lines)
+    return "\n".join([*lines, *_failing(asked), *_alerts(asked)])
 
 
 _COMMANDS: dict[str, Callable[[Asked], str]] = {

@@ -13,7 +13,9 @@ from wire import Wire, refusal, stream
 from serving.telegram.words import COMMANDS, word
 from storage import ledger
 from storage.home import Home
+from storage.ids import digest
 from storage.stars import is_starred
+from tasks.alerts import raise_alert
 
 Alive = Callable[..., Living]
 
@@ -69,6 +71,24 @@ def test_commands_answer_from_memory(api: BotApi, alive: Alive, chatty: Home) ->
     assert spoken(chatty) == []
     listed = [given for method, given in api.calls if method == "setMyCommands"]
     assert [given.get("language_code") for given in listed] == [None, "en"]
+
+
+def test_night_and_status_show_what_is_wrong_and_nothing_of_others(api: BotApi, alive: Alive, chatty: Home) -> None:
+    remember(chatty)
+    bot, now = alive(chatty), chatty.clock.now()
+    day = chatty.business_day(now) - timedelta(days=3)
+    ledger.begin(chatty, "lin", day)
+    for _ in range(3):
+        ledger.failed(chatty, "lin", day, "write_diary", "refused")
+    raise_alert(chatty, f"night/{digest('lin')[:16]}/{day}", "lin 的一夜卡住了")
+    raise_alert(chatty, f"night/{digest('anna')[:16]}/{day}", "anna 的一夜卡住了")
+    raise_alert(chatty, "backup", "桶连不上")
+    for command in ("/night", "/status"):
+        said = asked(api, bot, command)
+        assert f"还没补上的日子：{day}" in said
+        assert "lin 的一夜卡住了" in said
+        assert "桶连不上" in said
+        assert "anna" not in said
 
 
 def test_a_command_does_not_wait_for_a_long_reply(api: BotApi, alive: Alive, chatty: Home, wire: Wire) -> None:
