@@ -39,6 +39,7 @@ class Report:
         """One sentence on all of it."""
         people = len({night["user"] for night in self.closed})
         done = f"{len(self.closed)} day(s) of {people} user(s) closed"
+        done += f"; waiting for their next try: {', '.join(self.left)}" if self.left else ""
         return f"{done}; unfinished: {', '.join(self.unfinished)}" if self.unfinished else done
 
 

@@ -32,7 +32,7 @@ def microbatch(user: str | None = None) -> State[None]:
         made = 0
         for name in [user] if user else [row["user_id"] for row in home.lake.rows("backlog_users")]:
             if resting(home):
-                return Completed(message=f"{made} fragment(s) made; the model is not asked for now")
+                break
             try:
                 made += batch_user(home, name)
             except BusyError:
@@ -41,7 +41,7 @@ def microbatch(user: str | None = None) -> State[None]:
                 log.warning("%s: %s", name, error)
             except NightkeeperError as error:
                 failed.append(f"{name} ({error})")
-        sentence = f"{made} fragment(s) made"
+        sentence = f"{made} fragment(s) made" + ("; the model is not asked for now" if resting(home) else "")
         return Failed(message=f"{sentence}; failed: {', '.join(failed)}") if failed else Completed(message=sentence)
 
 

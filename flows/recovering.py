@@ -63,7 +63,7 @@ def resume(home: Home, client: httpx.Client) -> list[str]:
     done = []
     for run in runs.of_states(client, RESUMED, ["CRASHED"]):
         count = int(run["run_count"])
-        if SETTLED <= runs.since(run) <= A_DAY:
+        if SETTLED <= runs.since(run) <= A_DAY and not lives(home.locks, run["id"]):
             minutes = 0 if count < QUICK_STARTS else min(60, 2 ** (count - QUICK_STARTS))
             if minutes:
                 raise_alert(home, CRASHING, alert_word(home, "crashing", count=count))

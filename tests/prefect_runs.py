@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -104,6 +104,14 @@ def retry_run(url: str, run_id: str) -> None:
     state = {"type": "SCHEDULED", "name": "AwaitingRetry"}
     answer = httpx.post(f"{url}/flow_runs/{run_id}/set_state", json={"state": state, "force": True}, timeout=120)
     assert answer.raise_for_status().json()["status"] == "ACCEPT"
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 900.0) -> None:
+    """Wait until it has come to that."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not come to that"
+        time.sleep(0.2)
 
 
 def ended_run(url: str, run_id: str, seconds: float = 900.0) -> dict[str, Any]:

@@ -7,14 +7,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import httpx
 import pytest
-from prefect_runs import ended_run, say, start_run, told
+from prefect_runs import echo, ended_run, say, start_run, told, wait_until
 from wire import Seen, Wire
 
 from flows.prefect_env import answers, free_port
@@ -53,7 +53,7 @@ class Running:
         if name == "server":
             return answers(self.prefect)
         if name == "serve":
-            return answers(self.chat.replace("/api", "")) or self._alive()
+            return self._alive()
         if name == "worker":
             return (self.home / "logs" / "worker.log").read_text().count("started!") > self._workers
         return self.pid(name) > 0
@@ -87,13 +87,6 @@ def up(home: Path, **more: str) -> Iterator[Running]:
             running.manager.wait(90)
 
 
-def wait_until(true: Callable[[], bool], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it did not come to that"
-        time.sleep(0.1)
-
-
 def test_every_process_killed_is_back_within_half_a_minute_and_nothing_said_is_lost(home: Home) -> None:
     with up(home.path) as running:
         said = 0
@@ -113,8 +106,6 @@ def test_every_process_killed_is_back_within_half_a_minute_and_nothing_said_is_l
 
 
 def test_a_night_killed_in_the_middle_goes_on_by_itself(home: Home, wire: Wire) -> None:
-    from prefect_runs import echo  # noqa: PLC0415
-
     echo(wire)
     asked: list[float] = []
 

@@ -1,11 +1,14 @@
-"""A failed night goes on where it stopped when somebody presses Retry in Prefect's UI."""
+"""A failed night waits two hours for its next try, and goes on where it stopped when somebody presses Retry."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import httpx
 import pytest
-from prefect_runs import echo, ended_run, enter_home, retry_run, say, start_run
+from prefect_runs import echo, ended_run, enter_home, retry_run, say, start_run, wait_until
 from wire import Wire, status
 
 from flows.server import worker
@@ -24,10 +27,12 @@ def test_after_retry_the_finished_steps_do_not_run_again(
     wire.answer(status(404), purpose="cards")
     with worker(home.path, deployed):
         run_id = start_run(deployed, "nightly/daily", "2026-03-02T15:30:00Z", user="阿晚")
-        run = ended_run(deployed, run_id)
-        assert run["name"] == "nightly 阿晚 2026-03-02"
-        assert run["state"]["type"] == "FAILED", run["state"]
-        assert "阿晚 2026-03-02 (update_cards: " in run["state"]["message"]
+        wait_until(lambda: _run(deployed, run_id)["state"]["name"] == "AwaitingRetry")
+        assert _run(deployed, run_id)["name"] == "nightly 阿晚 2026-03-02"
+        failed = next(state for state in _states(deployed, run_id) if state["type"] == "FAILED")
+        assert "阿晚 2026-03-02 (update_cards: " in failed["message"]
+        coming = datetime.fromisoformat(_run(deployed, run_id)["state"]["state_details"]["scheduled_time"])
+        assert timedelta(minutes=115) < coming - datetime.now(UTC) < timedelta(minutes=121)
         done = _finished(home)
         assert set(done) == {"flush_fragments", "settle_states", "write_diary"}
 
@@ -39,6 +44,16 @@ def test_after_retry_the_finished_steps_do_not_run_again(
     assert _finished(home).items() >= done.items()
     assert [wire.asked(purpose) for purpose in ("fragments", "diaries")] == [1, 1]
     assert home.lake.cursor().execute("SELECT status FROM nights WHERE step = 'night'").fetchall() == [("complete",)]
+
+
+def _run(url: str, run_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = httpx.get(f"{url}/flow_runs/{run_id}", timeout=60).raise_for_status().json()
+    return found
+
+
+def _states(url: str, run_id: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = httpx.get(f"{url}/flow_run_states/", params={"flow_run_id": run_id}).json()
+    return found
 
 
 def _finished(home: Home) -> dict[str, object]:
