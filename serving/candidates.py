@@ -65,7 +65,8 @@ def gather(
     """The union of what vectors and keywords find among a user's memories, of the chat's project only."""
     began, count = monotonic(), knobs.recall_candidates
     embedded = stores.pool.submit(embed, stores, ref.user, query)
-    by_words = stores.pool.submit(stores.events.word_lists, ref.user, query.whole, count, kinds, ref.project)
+    asked = (ref.user, query.whole, count, kinds, ref.project)
+    lists = [stores.pool.submit(search, *asked) for search in (stores.events.by_words, stores.events.by_grams)]
     patience = budget.left(EMBED_SHARE)
     backdrop = stores.pool.submit(
         stores.backdrops.of, stores.events, ref.user, kinds, ref.project, query.language, patience
@@ -73,9 +74,9 @@ def gather(
     vector = budget.wait(embedded, None, "embedder", EMBED_SHARE)
     budget.mark("embed", began)
     near = _nearest(stores, ref, vector, kinds, count, budget) if vector else []
-    nothing: tuple[list[Found], list[Found]] = ([], [])
-    words, grams = budget.wait(by_words, nothing, "keywords", WORDS_SHARE)
-    found = {hit.id: hit for hit in (*near, *words, *grams)}
+    nothing: list[Found] = []
+    spoken = [hit for found in lists for hit in budget.wait(found, nothing, "keywords", WORDS_SHARE)]
+    found = {hit.id: hit for hit in (*near, *spoken)}
     standing = budget.wait(backdrop, None, "backdrop", BACKDROP_SHARE)
     budget.mark("search", began)
     return Candidates(tuple(found[key] for key in sorted(found)), vector, standing)

@@ -51,13 +51,12 @@ class TermStatistics:
 
     def matching(self, asked: Weights, text: frozenset[str]) -> float:
         """BM25 of a text for the weighted terms of a query."""
-        shared = sum(asked[term] * self.rarity(term) for term in text if term in asked)
-        return shared * float(self._saturation(len(text)))
+        return self._shared(asked, text) * float(self._saturation(len(text)))
 
     def covered(self, asked: Weights, text: frozenset[str]) -> float:
         """How much of what a text says is asked about, 0..1: a long dialogue names a memory by what it holds."""
         mass = self._mass(text)
-        return sum(asked[term] * self.rarity(term) for term in text if term in asked) / mass if mass else 0.0
+        return self._shared(asked, text) / mass if mass else 0.0
 
     def of_sample(self, asked: Weights) -> tuple[Scores, Scores]:
         """`matching` and `covered` of each text of the sample, in its order."""
@@ -69,6 +68,9 @@ class TermStatistics:
         """The inverse document frequency of a term, 0 for a common one."""
         found = self._rarities.get(term)
         return self._rarity(0) if found is None else found
+
+    def _shared(self, asked: Weights, text: frozenset[str]) -> float:
+        return sum(asked[term] * self.rarity(term) for term in text.intersection(asked))
 
     def _rarity(self, held: int) -> float:
         size = len(self._lengths)

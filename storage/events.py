@@ -89,6 +89,7 @@ class EventTable:
     def __init__(self, home: Home, table: Any) -> None:
         self._home, self._table, self._clock = home, table, home.clock
         self._sample: tuple[int, Mapping[str, int]] = (0, Counter())
+        self._compared: tuple[object, ...] | None = None  # whose vectors were last found fit to compare
 
     def upsert(self, events: Iterable[Event]) -> None:
         """Insert events, or put them in the place of those with the same ids, as a whole.
@@ -171,17 +172,28 @@ class EventTable:
     def word_lists(
         self, user: str, text: str, k: int, kinds: Sequence[str] = PRESENT, project: str | None = None
     ) -> tuple[list[Found], list[Found]]:
-        """The k best events by words (ICU) and the k best by pairs of characters, each with its BM25.
+        """What `by_words` and `by_grams` find."""
+        return self.by_words(user, text, k, kinds, project), self.by_grams(user, text, k, kinds, project)
+
+    def by_words(
+        self, user: str, text: str, k: int, kinds: Sequence[str] = PRESENT, project: str | None = None
+    ) -> list[Found]:
+        """The k best events by words (ICU), each with its BM25.
 
         Only the end of a long text is looked for: the length of a query is what costs.
         """
         asked = normalise(text)[-QUERY_CHARACTERS:]
-        grams = asked_grams(asked)
+        return self._matching(asked, WORDS, k, _scope(user, kinds, project)) if asked_grams(asked) and kinds else []
+
+    def by_grams(
+        self, user: str, text: str, k: int, kinds: Sequence[str] = PRESENT, project: str | None = None
+    ) -> list[Found]:
+        """The k best events by the rarest pairs of characters of the same end, each with its BM25."""
+        grams = asked_grams(normalise(text)[-QUERY_CHARACTERS:])
         if not grams or not kinds:
-            return [], []
-        scope = _scope(user, kinds, project)
-        common = " ".join(rarest(grams, self._frequency()))
-        return self._matching(asked, WORDS, k, scope), self._matching(common, GRAMS, k, scope)
+            return []
+        asked = " ".join(rarest(grams, self._frequency()))
+        return self._matching(asked, GRAMS, k, _scope(user, kinds, project))
 
     def sample(self, user: str, k: int, kinds: Sequence[str] = PRESENT, project: str | None = None) -> pa.Table:
         """Up to k of a user's events, evenly spread: their normalised words, their vectors and whose they are."""
@@ -241,12 +253,16 @@ class EventTable:
         """Whether there may be vectors to compare with; raises where they are another model's."""
         with readable():
             held = vector_dimension(self._table.schema)
+            key = (user, dimension, embed_model, self._table.version)
+            if key == self._compared:
+                return held == dimension
             others = self._table.count_rows(predicates.embedded_by_others(user, embed_model)) if held else 0
             misfit = held and held != dimension and self._table.count_rows(predicates.EMBEDDED)
         if others or misfit:
             raise OtherEmbedderError(
                 f"events were embedded by another model than {embed_model}: keywords find them, vectors do not"
             )
+        self._compared = key
         return held == dimension
 
     def _fit(self, dimension: int | None) -> pa.Schema:
