@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from storage import locks
+from storage import forgotten, locks
 from storage.home import Home
 from storage.ids import content_id, digest
 from storage.kept import kept
@@ -98,12 +98,17 @@ def archive(
 ) -> Archived:
     """Archive what is not there yet, with the chat's row and its backlog, in one transaction.
 
-    mode, titles: of chats seen for the first time (titles by chat id). Raises Busy when a chat stays
+    What was forgotten counts as known and stays away. mode, titles: of chats seen for the first time (titles by chat
+    id). Raises Busy when a chat stays
     locked for a minute.
     """
     if not messages:
         return Archived(0, 0)
     stamped = _stamp(home, messages)
+    gone = forgotten.messages(home, look=False)  # reading the knobs has just looked
+    stamped = [entry for entry in stamped if entry.id not in gone]
+    if not stamped:
+        return Archived(0, len(messages))
     with _chat_locks(home, stamped):
         chats = _new_chats(home, stamped, mode, titles or {})
         alone = len(stamped) > INLINE_ROWS  # many files to write, so it takes seconds

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from typing import Any
 
-from storage import ledger, uses
+from storage import forgotten, ledger, uses
 from storage.events import Event, EventTable, open_events
 from storage.home import Home
 from storage.ids import content_id
@@ -79,7 +79,7 @@ def replace_events(
 ) -> None:
     """Put what a step produced in the place of what it left for this day before; `work` joins the lake's transaction.
 
-    Events somebody relies on (`relied_on`) stay, and what lies in the graveyard is not made again.
+    Events somebody relies on (`relied_on`) stay, and what lies in the graveyard or was forgotten is not made again.
     """
     table, dead = open_events(home), buried(home, user)
     made = {event.id: event for event in produced.made if event.id not in dead}
@@ -112,8 +112,8 @@ def relied_on(home: Home, user: str, day: date, step: str, events: Sequence[Even
 
 
 def buried(home: Home, user: str) -> set[str]:
-    """The ids in the user's graveyard."""
-    return set(graves(home, user))
+    """The ids in the user's graveyard, and of all that was forgotten."""
+    return set(graves(home, user)) | forgotten.of_user(home, user).ids
 
 
 def graves(home: Home, user: str) -> dict[str, date]:

@@ -49,13 +49,13 @@ def of_user(home: Home, user: str) -> Forgotten:
     return kept(home.lake, "forgotten", user, read)
 
 
-def messages(home: Home) -> frozenset[str]:
-    """The ids of the messages, of anybody, that are not archived again."""
+def messages(home: Home, *, look: bool = True) -> frozenset[str]:
+    """The ids of the messages, of anybody, that are not archived again. look: see `kept`."""
 
     def read() -> frozenset[str]:
         return frozenset(row["id"] for row in home.lake.rows("forgotten_messages"))
 
-    return kept(home.lake, "forgotten", "messages", read)
+    return kept(home.lake, "forgotten", "messages", read, look=look)
 
 
 def listed(home: Home) -> list[Row]:

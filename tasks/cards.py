@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator
 
-from storage import ledger
+from storage import forgotten, ledger
 from storage.event_nights import Produced, make_event, replace_events
 from storage.home import Home
 from storage.ids import content_id
@@ -26,6 +26,7 @@ from tasks.quarantine import quarantine_rows
 from tasks.questions import Engine, Question
 from tasks.shortening import cut
 from tasks.soundness import Grounds, prompt_letters
+from tasks.subjects import is_forgotten
 
 STEP = "update_cards"
 VERSION = 1
@@ -142,7 +143,11 @@ def write(
     ]
     ops = Counter(change["op"] for change in rows["changes"])
     counts = {**rows["counts"], **ops, "past_selves": len(past), "timeline": int(rows["timeline"] is not None)}
-    changes, moments = _change_rows(home, user, day, rows), _timeline_rows(home, user, day, rows)
+    listed = forgotten.of_user(home, user)
+    changes, moments = (
+        [row for row in made(home, user, day, rows) if not is_forgotten(row, listed)]
+        for made in (_change_rows, _timeline_rows)
+    )
     refused = quarantine_rows(home, user, day, STEP, rows["quarantined"])
 
     def work(tx: Transaction) -> None:

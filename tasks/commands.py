@@ -1,4 +1,4 @@
-"""The command `nightkeeper import`."""
+"""The commands `nightkeeper import` and, of a module of its own, `nightkeeper forget`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from storage.archive import MODES
 from storage.errors import NightkeeperError
 from storage.home import open_home
+from tasks import forgetting_command
 from tasks.importing import Report, import_file
 
 USERS_SHOWN = 20
@@ -27,8 +28,9 @@ FormatName = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add `import` to the command line."""
+    """Add `import` and `forget` to the command line."""
     app.command("import")(import_chats)
+    forgetting_command.register(app)
 
 
 def import_chats(

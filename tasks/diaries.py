@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from storage import ledger
+from storage import forgotten, ledger
 from storage.home import Home
 from storage.ids import content_id
 from storage.lake import Transaction
@@ -17,6 +17,7 @@ from tasks.clients.outcomes import TooLong, Truncated
 from tasks.faithful import Faithful, joined, usable
 from tasks.questions import Engine, Language, Question
 from tasks.shortening import cut
+from tasks.subjects import unforgotten
 
 STEP = "write_diary"
 VERSION = 1
@@ -72,8 +73,10 @@ def compute(engine: Engine, inputs: Mapping[str, Any]) -> dict[str, Any]:
 def write(home: Home, user: str, day: date, rows: Mapping[str, Any]) -> dict[str, int]:
     """Replace the day's diary and archive its fragments, with the ledger row; returns the counts."""
     moment = home.clock.local(datetime.combine(day, time.min))
+    key, listed = content_id(moment, user, day, STEP), forgotten.of_user(home, user)
+    text = "" if key in listed.ids else unforgotten(rows["text"], listed)
     diary = {
-        "id": content_id(moment, user, day, STEP), "user_id": user, "day": day, "text": rows["text"],
+        "id": key, "user_id": user, "day": day, "text": text,
         "language": rows["language"], "fragment_ids": rows["fragment_ids"], "made_by": rows["made_by"],
         "made_at": home.clock.now(),
     }  # fmt: skip
@@ -81,7 +84,7 @@ def write(home: Home, user: str, day: date, rows: Mapping[str, Any]) -> dict[str
 
     def work(tx: Transaction) -> None:
         ledger.clear(tx, "diaries_delete_day", user=user, day=day)
-        tx.insert("diaries", [diary] if rows["text"] else [])
+        tx.insert("diaries", [diary] if text else [])
         tx.run("fragments_archive", user=user, day=day, ids=rows["archived"])
         ledger.done(tx, home.clock, user, day, STEP, counts)
 

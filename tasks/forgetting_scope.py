@@ -182,9 +182,18 @@ def message_and_replies(held: Held, key: str) -> set[str]:
         raise NightkeeperError("there is no message with that id")
     own = versions(held, {key})
     judge = Told(by_id[one]["text"] or "" for one in own)
-    replies = {row["id"] for row in held.messages()
-               if row["reply_to"] in own and row["role"] == "assistant" and judge.says(row["text"] or "")}  # fmt: skip
-    return own | versions(held, replies)
+    return own | versions(held, {row["id"] for row in _replies(held, own) if judge.says(row["text"] or "")})
+
+
+def _replies(held: Held, own: set[str]) -> list[Row]:
+    """What we said right after these messages, in their chat; an import seldom says what replies to what."""
+    found, after = list[Row](), dict[str, bool]()
+    for row in sorted(held.messages(), key=lambda row: (row["sent_at"], row["id"])):
+        if row["role"] == "user":
+            after[row["chat_id"]] = row["id"] in own
+        elif row["role"] == "assistant" and (after.get(row["chat_id"]) or row["reply_to"] in own):
+            found.append(row)
+    return found
 
 
 def versions(held: Held, ids: set[str]) -> set[str]:

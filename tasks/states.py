@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from storage import ledger
+from storage import forgotten, ledger
 from storage.clock import Clock
 from storage.home import Home
 from storage.ids import content_id
@@ -23,6 +23,7 @@ from tasks.evidence import read_evidence
 from tasks.faithful import usable
 from tasks.questions import Engine, Question
 from tasks.sentences import letters, quoted
+from tasks.subjects import is_forgotten
 from tasks.tense import in_the_past
 
 STEP = "recheck_states"
@@ -103,7 +104,8 @@ def write(home: Home, user: str, day: date, rows: Mapping[str, Any]) -> dict[str
         }
         for number, change in enumerate(rows["changes"])
     ]  # fmt: skip
-    counts = dict(rows["counts"])
+    counts, listed = dict(rows["counts"]), forgotten.of_user(home, user)
+    changes = [change for change in changes if not is_forgotten(change, listed)]
 
     def work(tx: Transaction) -> None:
         ledger.clear(tx, "state_changes_delete_step", user=user, day=day, step=STEP)

@@ -7,10 +7,11 @@ fragment): the sentences that share more with what goes than with anything that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from storage.errors import NightkeeperError
+from storage.forgotten import Forgotten
 from storage.normalise import normalise
 from tasks.likeness import grams
 from tasks.sentences import letters, sentences, without
@@ -67,6 +68,19 @@ def rest(judge: Judge, text: str, kept: Sequence[str] = ()) -> tuple[str, list[s
         if before:
             gone.append(sentence)
     return (without(text, gone), gone) if gone else (text, [])
+
+
+def unforgotten(text: str, listed: Forgotten) -> str:
+    """A text without the sentences that were forgotten."""
+    gone = [sentence for sentence in sentences(text) if listed.says(letters(sentence))] if listed.sentences else []
+    return without(text, gone) if gone else text
+
+
+def is_forgotten(row: Mapping[str, Any], listed: Forgotten) -> bool:
+    """Whether a row made anew is one that was forgotten, by its id, by what it is about, or by its words."""
+    known = {row["id"], row.get("item_id"), row.get("state_id")} & listed.ids
+    said = unforgotten(row["text"] or "", listed) != (row["text"] or "") or listed.says(letters(row["evidence"] or ""))
+    return bool(known) or said
 
 
 def _grams(text: str) -> set[str]:

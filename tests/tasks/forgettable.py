@@ -58,8 +58,8 @@ def seed(home: Home, user: str = USER) -> Seeded:
 
 def card(user: str, item: str, text: str, evidence: str, **fields: Any) -> dict[str, Any]:
     row = {
-        "id": _id(user, "card", item, text), "user_id": user, "day": DAY, "position": 0, "op": "add",
-        "item_id": _id(user, item), "dimension": "preferences", "text": text, "evidence": evidence,
+        "id": new_id(user, "card", item, text), "user_id": user, "day": DAY, "position": 0, "op": "add",
+        "item_id": new_id(user, item), "dimension": "preferences", "text": text, "evidence": evidence,
         "changed_by": "night", "made_by": "test", "made_at": NOW,
     }  # fmt: skip
     return row | fields
@@ -89,7 +89,7 @@ def _bytes(file: Path) -> bytes:
     return file.read_bytes() + repr(pq.read_table(file).to_pylist()).encode()
 
 
-def _id(*parts: str) -> str:
+def new_id(*parts: str) -> str:
     return content_id(NOW, *parts)
 
 
@@ -135,38 +135,39 @@ def _rows(user: str, said: list[str], fragments: list[str], events: list[Event])
             card(user, "job", "用户升职了", "她升职了。", position=3),
         ],
         "timeline": [
-            {"id": _id(user, "t1"), "text": "用户第一次带豆豆打疫苗", "evidence": ""} | dated,
-            {"id": _id(user, "t2"), "text": "用户升职", "evidence": "她升职了。"} | dated,
+            {"id": new_id(user, "t1"), "text": "用户第一次带豆豆打疫苗", "evidence": ""} | dated,
+            {"id": new_id(user, "t2"), "text": "用户升职", "evidence": "她升职了。"} | dated,
         ],
         "state_changes": [
-            {"id": _id(user, "s1"), "state_id": _id(user, "st1"), "text": "豆豆要复查", "evidence": ""} | state,
-            {"id": _id(user, "s2"), "state_id": _id(user, "st2"), "text": "准备述职", "evidence": "她升职了。"} | state,
+            {"id": new_id(user, "s1"), "state_id": new_id(user, "st1"), "text": "豆豆要复查", "evidence": ""} | state,
+            {"id": new_id(user, "s2"), "state_id": new_id(user, "st2"), "text": "准备述职", "evidence": "她升职了。"}
+            | state,
         ],
         "facts": [
-            {"id": _id(user, "f1"), "entity": "用户", "attribute": "猫", "value": "豆豆", "text": "用户的猫叫豆豆",
+            {"id": new_id(user, "f1"), "entity": "用户", "attribute": "猫", "value": "豆豆", "text": "用户的猫叫豆豆",
              "digest": "猫叫豆豆", "evidence": said[:1]} | typed,
-            {"id": _id(user, "f2"), "entity": "用户", "attribute": "饮食", "value": "火锅", "text": "用户爱吃火锅",
+            {"id": new_id(user, "f2"), "entity": "用户", "attribute": "饮食", "value": "火锅", "text": "用户爱吃火锅",
              "digest": "爱火锅", "evidence": said[2:3]} | typed,
         ],
         "decisions": [
-            {"id": _id(user, "d1"), "decision": "周末搬家", "reason": "离公司近。豆豆需要阳台。",
+            {"id": new_id(user, "d1"), "decision": "周末搬家", "reason": "离公司近。豆豆需要阳台。",
              "alternatives": ["给豆豆换医院", "不搬"], "text": "决定周末搬家", "digest": "搬家",
              "evidence": said[2:3]} | own,
         ],
         "preferences": [
-            {"id": _id(user, "p1"), "attribute": "宠物", "value": "豆豆优先", "text": "豆豆优先", "digest": "豆豆",
+            {"id": new_id(user, "p1"), "attribute": "宠物", "value": "豆豆优先", "text": "豆豆优先", "digest": "豆豆",
              "evidence": said[:1]} | typed,
         ],
-        "pending": [{"id": _id(user, "q1"), "kind": "fact", "proposal": json.dumps({"text": "豆豆三岁"})} | own],
-        "quarantine": [{"id": _id(user, "x1"), "day": DAY, "step": "extract_events", "subject_id": fragments[0],
+        "pending": [{"id": new_id(user, "q1"), "kind": "fact", "proposal": json.dumps({"text": "豆豆三岁"})} | own],
+        "quarantine": [{"id": new_id(user, "x1"), "day": DAY, "step": "extract_events", "subject_id": fragments[0],
                         "reason": "refused", "raw": "用户带豆豆打了疫苗。"} | own],
-        "graveyard": [{"id": _id(user, "g1"), "kind": "event", "body": json.dumps({"text": "豆豆"}, ensure_ascii=False),
+        "graveyard": [{"id": new_id(user, "g1"), "kind": "event", "body": json.dumps({"text": "豆豆"}),
                        "reason": "idle", "day": DAY, "buried_at": NOW} | own],
         "stars": [{"target_kind": "message", "target_id": said[0], "starred": True, "changed_at": NOW} | own],
         "marks": [{"target_kind": "event", "target_id": events[2].id, "mark": "useful", "active": True,
                    "note": "和豆豆无关", "changed_at": NOW} | own],
         "citations": [{"memory_kind": "event", "memory_id": events[0].id, "reply_id": said[1], "cited_at": NOW} | own],
-        "turns": [{"id": _id(user, "turn"), "chat_id": "a", "day": DAY, "message_id": said[0], "reply_id": said[1]}
+        "turns": [{"id": new_id(user, "turn"), "chat_id": "a", "day": DAY, "message_id": said[0], "reply_id": said[1]}
                   | own],
         "deliveries": [{"chat_id": "a", "message_id": said[0], "reply_id": said[1], "telegram_id": 1, "position": 0,
                         "status": "delivered", "changed_at": NOW} | own],
