@@ -101,12 +101,9 @@ def catch_up(home: Home, client: httpx.Client) -> list[str]:
 
 
 def give_up_pictures(home: Home) -> list[str]:
-    """Let pictures through that nobody has described in time, as if their description had timed out."""
-    before = home.clock.now() - timedelta(minutes=home.knobs().picture_wait_minutes)
-    stuck = home.lake.rows("pictures_stuck", before=before)
-    for row in stuck:
-        pictures.give_up(home, row["user_id"], row["message_id"])
-    return [f"{len(stuck)} picture(s) let through undescribed"] if stuck else []
+    """Let pictures through that nobody has described in time."""
+    passed = pictures.give_up_overdue(home)
+    return [f"{passed} picture(s) let through undescribed"] if passed else []
 
 
 def tell_what_was_not(home: Home) -> None:

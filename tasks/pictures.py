@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from datetime import date
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from storage.config import ChatEndpoint
@@ -60,6 +60,19 @@ def queue(home: Home, user: str, message_id: str) -> None:
 def give_up(home: Home, user: str, message_id: str) -> None:
     """Let the picture through undescribed."""
     mark(home, user, message_id, FAILED)
+
+
+def overdue(home: Home) -> datetime:
+    """Pictures queued before this moment have waited for long enough."""
+    return home.clock.now() - timedelta(minutes=home.knobs().picture_wait_minutes)
+
+
+def give_up_overdue(home: Home) -> int:
+    """Let through what nobody has described in time, as if its description had timed out; returns how many."""
+    stuck = home.lake.rows("pictures_stuck", before=overdue(home))
+    for row in stuck:
+        give_up(home, row["user_id"], row["message_id"])
+    return len(stuck)
 
 
 def _image(picture: Path) -> Image:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
+from functools import partial
 from time import monotonic
-
-import httpx
 
 from serving.api.schemas import Check, Readiness
 from serving.service import Service
 from serving.telegram.watch import Watch
-from storage.config import ChatEndpoint
 from storage.errors import NightkeeperError
+from tasks.clients.reaching import reach_chat
 
 WAIT_SECONDS = 4.0
 MODEL_SECONDS = 3.0
@@ -81,7 +80,7 @@ def _probes(service: Service) -> dict[str, Probe]:
     endpoints = {"chat": environment.chat, "summary": environment.summary, "vision": environment.vision}
     for name, endpoint in endpoints.items():
         if endpoint is not None:
-            probes[name] = _reaching(endpoint)
+            probes[name] = partial(reach_chat, endpoint)
     if environment.chat is None:
         probes["chat"] = lambda: "no model is set; the engine that selects sentences answers"
     return probes
@@ -111,27 +110,3 @@ def _line(telegram: Watch) -> str:
     if telegram.trouble:
         raise NightkeeperError(telegram.trouble)
     return telegram.mode
-
-
-def _reaching(endpoint: ChatEndpoint) -> Probe:
-    """Whether the service can be reached and takes the key, without asking its model anything."""
-
-    def probe() -> str:
-        try:
-            status = httpx.get(f"{endpoint.url.rstrip('/')}/models", headers=_key(endpoint), timeout=MODEL_SECONDS)
-        except httpx.HTTPError as error:
-            raise NightkeeperError(f"cannot be reached ({type(error).__name__})") from None
-        if status.status_code in (401, 403):
-            raise NightkeeperError("the service does not accept the key")
-        if status.is_server_error:
-            raise NightkeeperError(f"the service answers {status.status_code}")
-        return endpoint.model
-
-    return probe
-
-
-def _key(endpoint: ChatEndpoint) -> Mapping[str, str]:
-    key = endpoint.key.get_secret_value()
-    if endpoint.wire == "anthropic":
-        return {"x-api-key": key, "anthropic-version": "2023-06-01"}
-    return {"authorization": f"Bearer {key}"} if key else {}
