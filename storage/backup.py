@@ -48,7 +48,8 @@ def back_up(home: Home) -> Made:
         made = _copy_away(home, _make(home))
         try:
             backup_forgotten.publish(home)
-            return replace(made, removed=tuple(backup_copies.drop_old(home, made.manifest.origin)))
+            gone = backup_copies.drop_old(home, made.manifest.origin, remote=not made.problem)
+            return replace(made, removed=tuple(gone))
         except NightkeeperError as error:
             return replace(made, problem=made.problem or str(error))
 

@@ -78,12 +78,12 @@ def _files(settings: BackupSettings) -> Any:
         endpoint_url=settings.endpoint or None,
         client_kwargs={"region_name": settings.region} if settings.region else {},
         config_kwargs={
-            "connect_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS, "retries": {"max_attempts": TRIES},
+            "connect_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS, "retries": {"max_attempts": 1},
         },
         use_listings_cache=False,
         skip_instance_cache=True,
     )  # fmt: skip
-    files.retries = TRIES
+    files.retries = TRIES  # the only ones: one inside of the other would multiply
     return files
 
 

@@ -8,6 +8,7 @@ one moment however many write meanwhile.
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -38,7 +39,9 @@ def copy_catalog(catalog: Path, copy: Path) -> Copied:
     command = [sys.executable, "-m", "storage.backup_catalog", str(catalog), str(copy)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[1])  # noqa: S603
     if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        full = shutil.disk_usage(copy.parent).free < catalog.stat().st_size  # of which SQLite knows several names
+        reason = "the disk is full" if full else said
         raise NightkeeperError(f"the lake's catalog cannot be copied: {reason[:200]}")
     said = json.loads(done.stdout)
     return Copied(said["snapshot"], said["origin"], tuple(said["files"]))

@@ -75,14 +75,15 @@ def record(home: Home, location: str, size: int, status: str, told: Mapping[str,
     home.lake.write(lambda tx: tx.insert("backups", [row | given]))
 
 
-def drop_old(home: Home, origin: str) -> list[str]:
+def drop_old(home: Home, origin: str, *, remote: bool = True) -> list[str]:
     """Delete this lake's copies that have had their days, never the newest good one of a place; returns what went.
 
     Raises NightkeeperError when the bucket cannot be reached; the local ones are gone by then.
     """
     rows, knobs = known(home), home.knobs()
     gone = _drop_aged(home, origin, here(home.environment, rows), knobs.backup_local_days)
-    return gone + _drop_aged(home, origin, away(home.environment, rows), knobs.backup_remote_days)
+    far = away(home.environment, rows) if remote else []
+    return gone + _drop_aged(home, origin, far, knobs.backup_remote_days)
 
 
 def drop_local(home: Home, before: datetime) -> list[str]:

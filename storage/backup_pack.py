@@ -112,11 +112,11 @@ def _encrypt(plain: Path, target: Path, passphrase: str) -> None:
 
 
 def _decrypt(source: IO[bytes], plain: Path, passphrase: str) -> None:
-    if not passphrase:
-        raise NightkeeperError("the backup is encrypted: set NIGHTKEEPER_BACKUP__PASSPHRASE")
     with _undamaged(), zipfile.ZipFile(source) as both:
         if KEY not in both.namelist():
             raise NightkeeperError("the archive is no backup of Nightkeeper")
+        if not passphrase:
+            raise NightkeeperError("the backup is encrypted: set NIGHTKEEPER_BACKUP__PASSPHRASE")
         locked = both.read(KEY)
         try:
             identity = pyrage.x25519.Identity.from_str(pyrage.passphrase.decrypt(locked, passphrase).decode())

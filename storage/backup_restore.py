@@ -117,6 +117,9 @@ def _move(fresh: Path, path: Path) -> None:
     """Move the stores into place, the catalog last: a home is there once its catalog is."""
     if (path / CATALOG).exists():
         raise NightkeeperError(f"somebody has made a home at {path} meanwhile; nothing was restored")
-    for name in (*ROOTS[:-1], f"{CATALOG}-wal", CATALOG):
+    wal = fresh / f"{CATALOG}-wal"
+    if wal.exists() and wal.stat().st_size:
+        raise NightkeeperError("the restored catalog is still in use")
+    for name in ROOTS:
         if (fresh / name).exists():
             (fresh / name).rename(path / name)

@@ -71,6 +71,11 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(path)], check=True)
 
 
+def fill(disk: Path, room: int) -> None:
+    """Leave so many bytes free."""
+    (disk / "ballast").write_bytes(b"x" * (shutil.disk_usage(disk).free - room))
+
+
 def test_what_was_backed_up_comes_back_whole(lived: Home, tmp_path: Path) -> None:
     before = everything(lived)
     made = back_up(lived)
@@ -191,7 +196,7 @@ def test_a_full_disk_leaves_nothing_half_written(lived: Home, small_disk: Path) 
     there = replace(lived, environment=lived.environment.model_copy(update={"backup": backup}))
     older = Path(back_up(there).location)
     assert older.parent == small_disk
-    (small_disk / "ballast").write_bytes(b"x" * (2_000_000 - older.stat().st_size))
+    fill(small_disk, 20_000)
     kept, home = tree(small_disk), everything(lived)
     with pytest.raises(NightkeeperError, match="the disk is full"):
         back_up(later(there, days=30))
@@ -200,15 +205,15 @@ def test_a_full_disk_leaves_nothing_half_written(lived: Home, small_disk: Path) 
     assert not (lived.path / "backups" / ".work").exists()
 
 
-def test_a_home_on_a_full_disk_is_not_harmed(make_home: MakeHome, small_disk: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("room", [20_000, 600_000])
+def test_a_home_on_a_full_disk_is_not_harmed(make_home: MakeHome, small_disk: Path, room: int) -> None:
     home = make_home()
     said(home, ["还在"])
     home.lake.close()
     shutil.copytree(home.path, small_disk / "home", symlinks=True)
     cramped = open_home(Environment(home=small_disk / "home"))
-    free = shutil.disk_usage(small_disk).free
-    (small_disk / "ballast").write_bytes(b"x" * (free - 20_000))
-    with pytest.raises(NightkeeperError, match="full"):
+    fill(small_disk, room)
+    with pytest.raises(NightkeeperError, match="the disk is full"):
         back_up(cramped)
     (small_disk / "ballast").unlink()
     assert [row[0] for row in rows(cramped, "messages", "text")] == ["还在"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from homes import MakeHome
 from lived_in import everything, live_in, tree
@@ -31,6 +32,7 @@ def service() -> Iterator[str]:
     server.start()
     host, port = server.get_host_and_port()
     url = f"http://{host}:{port}"
+    httpx.post(f"{url}/moto-api/reset")  # it keeps what an earlier one of this process was given
     client(url).create_bucket(Bucket="nightkeeper-tests")
     yield url
     server.stop()
