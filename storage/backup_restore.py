@@ -102,7 +102,8 @@ def _forget_again(
 ) -> int:
     if not forgotten:
         return 0
-    home = Home(environment.model_copy(update={"home": folder}), Lake(folder, environment.zone), clock)
+    alone = environment.model_copy(update={"home": folder, "backup": BackupSettings()})  # out of reach of any backup
+    home = Home(alone, Lake(folder, environment.zone), clock)
     try:
         migrations.migrate(home.lake)
         fresh = backup_forgotten.add(home, forgotten)

@@ -45,11 +45,12 @@ def restore(
     source: Annotated[str, typer.Argument(metavar="FILE|s3://…", help="a backup, as `nightkeeper backups` lists them")],
 ) -> None:
     """Restore a backup into NIGHTKEEPER_HOME, which must be empty; what was forgotten since stays forgotten."""
-    from storage.backup_restore import restore as bring_back  # noqa: PLC0415
+    from storage.backup_restore import restore as bring_back  # noqa: PLC0415 - takes a second to import
+    from tasks.forgetting_again import reforget  # noqa: PLC0415
 
     environment = _environment()
     with Console(stderr=True).status("restoring …"):
-        restored = bring_back(environment, source)
+        restored = bring_back(environment, source, reforget)
     rows = {name: number for name, number in restored.manifest.counts.items() if name not in ("bytes", "files")}
     typer.echo(f"restored to {environment.home}: " + ", ".join(f"{number:,} {name}" for name, number in rows.items()))
     typer.echo(f"as of {restored.manifest.made_at:%Y-%m-%d %H:%M}; how it was set up is in configuration.json")
