@@ -25,6 +25,7 @@ from tasks.questions import Engine, Question
 A = TypeVar("A", bound=BaseModel)
 FIRST_MINUTES, LONGEST_MINUTES = 5, 60
 NONE: Row = {"in_a_row": 0, "outcome": "", "ask_again_at": None}
+TICK = timedelta(microseconds=1)
 
 
 class Resting(ModelError):  # noqa: N818 - named for what happened, like the other outcomes
@@ -119,7 +120,9 @@ def _standing(home: Home) -> Row:
 
 
 def _put(home: Home, standing: Row) -> None:
-    row = {"name": _name(home), "changed_at": home.clock.now()} | {name: standing[name] for name in NONE}
+    now, last = home.clock.now(), _standing(home).get("changed_at")
+    row = {name: standing[name] for name in NONE}
+    row |= {"name": _name(home), "changed_at": max(now, last + TICK) if last else now}  # the latest row counts
     home.lake.write(lambda tx: tx.insert("breakers", [row]))
 
 

@@ -19,7 +19,7 @@ def nights(home: Home) -> Iterator[Finding]:
     """Days that were begun and not closed, and how far the nights have come."""
     for row in home.lake.rows("nights_open"):
         user, day = row["user_id"], row["day"]
-        if row["status"] == "failed":
+        if row["status"] in ("failed", ledger.STUCK):
             yield Finding("night", f"{user} {day} failed: {row['error']}", "go on at that step with the next night")
         elif not _held(home, locks.user_lock(user)):
             yield Finding("night", f"{user} {day} was broken off", "go on at that step with the next night")

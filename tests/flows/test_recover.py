@@ -16,6 +16,7 @@ from flows import recovering, runs
 from flows.liveness import lock_name
 from flows.schedules import keep_schedules
 from storage import ledger, locks
+from storage.clock import Clock
 from storage.home import Home
 from storage.settings import set_knob
 from tasks import pictures
@@ -76,7 +77,8 @@ def test_a_run_whose_process_is_gone_is_marked_crashed_and_goes_on(waiting_home:
 def test_what_has_just_begun_is_left_alone(
     waiting_home: Home, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    running, pending = a_run(client, "PENDING", "RUNNING"), a_run(client, "PENDING")
+    running = a_run(client, "PENDING", "RUNNING")
+    pending = a_run(client, "PENDING", flow="microbatch/every-10-minutes")
     monkeypatch.setattr(recovering.runs, "since", lambda _run: 10.0)
     assert recovering.bury(waiting_home, client) == []
     assert [state_of(client, run)[0] for run in (running, pending)] == ["RUNNING", "PENDING"]
@@ -150,7 +152,8 @@ def test_the_nights_hour_moves_its_schedule_and_back(waiting_home: Home, client:
     assert len(keep_schedules(waiting_home, deployed)) == 1
     assert schedule() == ("15 2 * * *", "Asia/Shanghai")
     assert keep_schedules(waiting_home, deployed) == []
-    set_knob(waiting_home.lake, waiting_home.clock, "night_hour", time(23, 30), "owner")
+    later = Clock(waiting_home.clock.zone, waiting_home.clock.now() + timedelta(minutes=1))
+    set_knob(waiting_home.lake, later, "night_hour", time(23, 30), "owner")
     keep_schedules(waiting_home, deployed)
     assert schedule() == ("30 23 * * *", "Asia/Shanghai")
 
