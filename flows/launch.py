@@ -19,6 +19,7 @@ from flows.runs import NIGHTLY, AwayError, api
 from flows.schedules import keep_schedules
 from flows.server import deploy
 from storage.config import Environment, read_environment
+from storage.errors import NightkeeperError
 from storage.home import open_home
 
 POLL_SECONDS = 0.5
@@ -55,8 +56,10 @@ def worker(environment: Environment) -> None:
     try:
         for line in look_after(open_home(environment), environment.prefect_url):
             log.warning("%s", line)
-    except Exception as error:  # the keeper and the recover flow will
+    except NightkeeperError as error:  # the keeper and the recover flow will
         log.warning("nothing could be recovered before the worker: %s", error)
+    except Exception as error:  # a worker that does not start helps nobody
+        log.warning("nothing could be recovered before the worker: %s", type(error).__name__)
     _become_prefect(environment, ["worker", "start", "--pool", POOL, "--type", "process"])
 
 

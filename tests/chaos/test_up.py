@@ -131,6 +131,35 @@ def test_a_night_killed_in_the_middle_goes_on_by_itself(home: Home, wire: Wire) 
     assert asked[1] - killed < REPAIR_SECONDS
 
 
+def test_stopped_in_the_middle_of_a_night_it_goes_on_with_the_next_start(home: Home, wire: Wire) -> None:
+    echo(wire)
+    asked: list[float] = []
+
+    def slow(seen: Seen) -> object:
+        asked.append(time.monotonic())
+        if len(asked) == 1:
+            time.sleep(600)
+        return told(seen)
+
+    wire.answer(slow, purpose="diaries")
+    say(home, "阿晚", "2026-03-02 20:00", ["我今天去爬山了。", "累吗？"])
+    model = {"URL": wire.url, "MODEL": "scripted", "TIMEOUT_SECONDS": "900"}
+    given = {f"NIGHTKEEPER_CHAT__{name}": value for name, value in model.items()}
+    with up(home.path, **given) as running:
+        run_id = start_run(running.prefect, "nightly/daily", "2026-03-02T15:30:00Z", user="阿晚")
+        wait_until(lambda: len(asked) == 1, 120)
+        process = flow_process(running, run_id)
+        began = time.monotonic()
+        running.manager.send_signal(signal.SIGTERM)
+        assert running.manager.wait(120) == 0
+        print(f"stopped in {time.monotonic() - began:.1f} s")
+        wait_until(lambda: not Path(f"/proc/{process}").exists(), 30)
+    with up(home.path, **given) as running:
+        wait_until(lambda: ledger.status(home, "阿晚", date(2026, 3, 2)) == "complete", 180)
+    assert wire.asked("fragments") == 1
+    assert len(asked) == 2
+
+
 def flow_process(running: Running, run_id: str) -> int:
     """The process of a flow run: the one whose environment names it."""
     worker = running.pid("worker")
