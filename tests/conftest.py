@@ -20,6 +20,11 @@ settings.register_profile("unhurried", deadline=None)  # a busy machine is no fa
 settings.load_profile("unhurried")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How far the tests go that can go on for long."""
+    parser.addoption("--kills", default="12", help="how many processes tests/chaos/test_week.py kills")
+
+
 @pytest.fixture(scope="session")
 def template_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home as the first use leaves it."""

@@ -67,14 +67,18 @@ def say(home: Home, user: str, at: str, texts: Sequence[str]) -> None:
     ])  # fmt: skip
 
 
-def echo(wire: Wire) -> None:
-    """A model that repeats what it was told and changes nothing else."""
-    wire.answer(lambda seen: {"text": quoted(seen, "用户: ")}, purpose="fragments")
-    wire.answer(told, purpose="diaries")
-    wire.answer({"states": []}, purpose="settling")
-    wire.answer({"changes": [], "timeline": None}, purpose="cards")
-    wire.answer({"changes": []}, purpose="states")
-    wire.answer({"events": []}, purpose="events")
+def echo(wire: Wire, wrap: Callable[[Any], Any] = lambda answer: answer) -> None:
+    """A model that repeats what it was told and changes nothing else. wrap: what each answer is put into."""
+    answers: dict[str, Any] = {
+        "fragments": lambda seen: {"text": quoted(seen, "用户: ")},
+        "diaries": told,
+        "settling": {"states": []},
+        "cards": {"changes": [], "timeline": None},
+        "states": {"changes": []},
+        "events": {"events": []},
+    }
+    for purpose, answer in answers.items():
+        wire.answer(wrap(answer), purpose=purpose)
 
 
 def told(seen: Seen) -> dict[str, Any]:
