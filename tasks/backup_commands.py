@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from storage.backup_copies import GOOD, Copy
 from storage.config import Environment, read_environment
@@ -65,20 +64,18 @@ def backups() -> None:
     environment = _environment()
     home = open_home(environment) if (environment.home / "lake.sqlite").exists() else None
     known, knobs = (backup_copies.known(home), home.knobs()) if home else ({}, Knobs())
-    Console().print(_listed(backup_copies.here(environment, known), knobs.backup_local_days, environment))
-    if environment.backup.bucket:
-        Console().print(_listed(backup_copies.away(environment, known), knobs.backup_remote_days, environment))
+    _list(backup_copies.here(environment, known), knobs.backup_local_days, environment)
+    _list(backup_copies.away(environment, known), knobs.backup_remote_days, environment)
 
 
-def _listed(copies: Sequence[Copy], days: int, environment: Environment) -> Table:
-    table = Table("made", "kept until", "size", "state", "where", header_style="bold")
-    table.columns[-1].overflow = "fold"  # to be copied into `nightkeeper restore`
+def _list(copies: Sequence[Copy], days: int, environment: Environment) -> None:
+    """One line each, whole, since its end is what `nightkeeper restore` is given."""
     last = next((copy for copy in copies if copy.status == GOOD), None)
     for copy in copies:
         made = copy.made_at.astimezone(environment.zoneinfo)
-        until = "a newer good one" if copy is last else f"{made + timedelta(days=days):%Y-%m-%d}"
-        table.add_row(f"{made:%Y-%m-%d %H:%M}", until, _size(copy.bytes), copy.status or "unknown here", copy.location)
-    return table
+        until = "until the next" if copy is last else f"until {made + timedelta(days=days):%m-%d}"
+        state = copy.status or "not known here"
+        typer.echo(f"{made:%Y-%m-%d %H:%M}  {_size(copy.bytes):>10}  {state}, kept {until:<14}  {copy.location}")
 
 
 def _environment() -> Environment:

@@ -107,8 +107,9 @@ def test_back_up_list_and_restore_from_the_terminal(
     assert "2 messages" in done.stdout
 
     done = nightkeeper("backups")
-    assert location in done.stdout.replace("\n", "").replace(" ", "") or Path(location).name[:30] in done.stdout
-    assert "good" in done.stdout
+    [line] = done.stdout.splitlines()
+    assert line.endswith(f"  {location}")
+    assert "good, kept until the next" in line
 
     done = nightkeeper("restore", location)
     assert (done.returncode, done.stdout) == (1, "")
