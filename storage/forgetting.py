@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
 
-from storage import forgotten, locks, purging
+from storage import locks, purging
 from storage.archive_index import forget_messages, reread_days
 from storage.errors import NightkeeperError
 from storage.event_nights import BURIED
@@ -129,12 +129,33 @@ def undo(home: Home, request: str, user: str, changes: Sequence[Change], events:
         open_events(home).upsert(events)
         home.lake.rewrite(lambda tx: _write_back(home, tx, request, user, changes, events))
         reread_days(home, user, days)
-        forgotten.write_copy(home)
+        purging.publish(home)
     return dict(Counter([*(change.kind for change in changes), *(event.kind for event in events)]))
+
+
+def take_away(home: Home, removal: Removal) -> None:
+    """Take for good what a list already names out of a home nobody else uses. Raises BusyError."""
+    gone = [old for old, new in removal.events if not new]
+    messages = [change.id for change in removal.changes if change.table == "messages"]
+    open_events(home).upsert([new for _, new in removal.events if new])
+    home.lake.rewrite(lambda tx: _take_out(tx, removal))
+    open_events(home).delete([event.id for event in gone])
+    forget_messages(home, messages)
+    purging.drop_media(home, messages)
+    purging.purge_stores(home)
 
 
 def _write(home: Home, tx: Transaction, removal: Removal, request: str) -> None:
     """The one transaction: rows, the list of what is forgotten, and the graves or the end of all that points here."""
+    _take_out(tx, removal)
+    tx.insert("forgotten", _list(home, removal, request))
+    if not removal.for_good:
+        _bury(home, tx, removal, request)
+    _note(home, request, removal.user, FOR_GOOD if removal.for_good else GRAVE, BEGUN, removal.counts, tx)
+
+
+def _take_out(tx: Transaction, removal: Removal) -> None:
+    """Rows as they are to be; for good, without what points at those that are gone."""
     gone = {change.old["id"] for change in removal.changes if change.old and not change.new}
     gone |= {event.id for event, new in removal.events if not new} | {key for _, key in removal.barred}
     if removal.for_good:
@@ -149,10 +170,6 @@ def _write(home: Home, tx: Transaction, removal: Removal, request: str) -> None:
         {"user_id": removal.user, "chat_id": chat, "day": day, "change": -count}
         for (chat, day), count in sorted(removal.waiting.items())
     ])  # fmt: skip
-    tx.insert("forgotten", _list(home, removal, request))
-    if not removal.for_good:
-        _bury(home, tx, removal, request)
-    _note(home, request, removal.user, FOR_GOOD if removal.for_good else GRAVE, BEGUN, removal.counts, tx)
 
 
 def _apply(tx: Transaction, changes: Sequence[Change]) -> None:
@@ -202,7 +219,7 @@ def _finish(home: Home, user: str, request: str, *, for_good: bool) -> list[tupl
         purging.drop_media(home, messages)
         remote = purging.drop_backups(home)
         purging.purge_stores(home)
-    forgotten.write_copy(home)
+    purging.publish(home)
     return remote
 
 

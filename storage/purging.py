@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import warnings
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
-from storage import backup_copies, locks
+from storage import backup_copies, backup_forgotten, forgotten, locks
+from storage.errors import NightkeeperError
 from storage.event_files import FOLDER, NAME, TORN
 from storage.event_health import ALL_ROWS, LOCK, LOCK_SECONDS, make_indexes, open_existing, readable
 from storage.home import Home
@@ -17,7 +19,7 @@ from storage.lance import connect
 from storage.normalise import normalise
 from storage.upkeep import purge
 
-BATCH_ROWS = 10_000
+log = logging.getLogger(__name__)
 
 
 def drop_results(home: Home, user: str) -> None:
@@ -45,7 +47,22 @@ def drop_backups(home: Home) -> list[tuple[str, date]]:
     """Delete the local backups, all of which may hold it; returns the remote ones, each with the day it lapses."""
     now = home.clock.now()
     backup_copies.drop_local(home, now)
-    return backup_copies.lapsing(home, now)
+    try:
+        return backup_copies.lapsing(home, now)
+    except NightkeeperError as error:  # the bucket is away: then those we know of
+        log.warning("%s", error)
+        lapse = timedelta(days=home.knobs().backup_remote_days)
+        known = [row for row in backup_copies.known(home).values() if row["location"].startswith(backup_copies.SCHEME)]
+        return [(row["location"], home.clock.local(row["made_at"] + lapse).date()) for row in known]
+
+
+def publish(home: Home) -> None:
+    """Bring the copies of the list up to date: in the home, beside the backups, and in the bucket if it answers."""
+    forgotten.write_copy(home)
+    try:
+        backup_forgotten.publish(home)
+    except NightkeeperError as error:
+        log.warning("the list of what was forgotten goes out with the next backup: %s", error)
 
 
 def purge_stores(home: Home) -> None:

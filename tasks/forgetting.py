@@ -22,7 +22,17 @@ from storage.ids import digest
 from tasks import forgetting_rows as rows_of
 from tasks.clients.outcomes import ModelError
 from tasks.forgetting_rows import Findings
-from tasks.forgetting_scope import Held, everything, heard, message_and_replies, of_memory, plain, versions
+from tasks.forgetting_scope import (
+    Held,
+    asides,
+    everything,
+    heard,
+    message_and_replies,
+    of_memory,
+    plain,
+    versions,
+    waiting,
+)
 from tasks.sentences import letters
 from tasks.subjects import Subject, Told
 
@@ -97,26 +107,26 @@ def carry_out(home: Home, plan: Plan) -> Outcome:
         raise NightkeeperError("nothing was found that could be forgotten")
     forgetting.resume(home)
     removal = plan.removal
-    events = [(old, _embedded(home, new) if new else None) for old, new in removal.events]
+    events = [(old, embedded(home, new) if new else None) for old, new in removal.events]
     return forgetting.carry_out(home, replace(removal, events=events))
 
 
 def undo(home: Home, request: str) -> dict[str, int]:
     """Bring back what a request laid into the graveyard; returns how many of each kind."""
     user, changes, events = forgetting.resting(home, request)
-    return forgetting.undo(home, request, user, changes, [_embedded(home, event) for event in events])
+    return forgetting.undo(home, request, user, changes, [embedded(home, event) for event in events])
 
 
 def _plan(
     held: Held, found: Findings, gone: set[str], *, for_good: bool, subject: Subject | None = None,
     targeted: bool = False,
 ) -> Plan:  # fmt: skip
-    notes, titles, left = list[str](), list[str](), list[str]()
+    notes, titles = asides(held, subject) if subject and for_good else ([], [])
+    found.sentences += [*notes, *titles]
+    left = list[str]()
     if subject and for_good:
         graves = [row for row in held.rows("graveyard") if subject.says(plain(row["body"]))]
         rows_of.whole(found, "graveyard", "graveyard", graves)
-        notes = sorted({row["note"] for row in held.rows("marks") if row["note"] and subject.says(row["note"])})
-        titles = sorted({row["title"] for row in held.rows("chats") if row["title"] and subject.says(row["title"])})
     if subject:
         knobs: dict[str, Any] = held.home.knobs().model_dump()
         left = sorted(name for name, value in knobs.items() if isinstance(value, str) and subject.says(value))
@@ -125,7 +135,7 @@ def _plan(
         barred=sorted(_barred(found, targeted=targeted)),
         sentences=sorted({key for text in found.sentences if (key := letters(text))}) if for_good else (),
         names=[subject.text] if subject else sorted({text for text in found.sentences if len(letters(text)) >= PHRASE}),
-        notes=notes, titles=titles, waiting=_waiting(held, gone),
+        notes=notes, titles=titles, waiting=waiting(held, gone),
     )  # fmt: skip
     return Plan(sorted(_items(found), key=lambda item: (item.kind, str(item.day), item.id)), removal, left)
 
@@ -141,14 +151,6 @@ def _barred(found: Findings, *, targeted: bool) -> set[tuple[str, str]]:
         for key in {change.old["id"], change.id}  # type: ignore[index]
         if key not in kept
     } | ({(change.kind, change.id) for change in found.changes if change.table == "fragments"} if targeted else set())
-
-
-def _waiting(held: Held, gone: set[str]) -> dict[tuple[str, date], int]:
-    summarised = {key for row in held.rows("fragments") for key in row["message_ids"] or []} if gone else set()
-    counts = Counter(
-        (row["chat_id"], row["day"]) for row in held.messages() if row["id"] in gone and row["id"] not in summarised
-    )
-    return dict(counts)
 
 
 def _items(found: Findings) -> Iterable[Item]:
@@ -169,7 +171,7 @@ def _excerpt(text: str) -> str:
     return one if len(one) <= EXCERPT else one[: EXCERPT - 1] + "…"
 
 
-def _embedded(home: Home, event: Event) -> Event:
+def embedded(home: Home, event: Event) -> Event:
     """The event with a vector of its words; without one, and found by keywords, when the embedder is away."""
     from tasks.clients.embed import open_embedder  # noqa: PLC0415 - loads a model
 

@@ -108,6 +108,7 @@ def typed(found: Findings, judge: Judge, rows: Iterable[Row], table: str, gone: 
                 found.sentences += dropped
         if row.get("alternatives"):
             new["alternatives"] = [text for text in row["alternatives"] if not judge.says(text)]
+            found.sentences += [text for text in row["alternatives"] if text not in new["alternatives"]]
         lost = row["text"] and not new["text"]
         found.rewrite(table, kind, row["id"], row, None if lost and "decision" not in row else new)
 
@@ -124,7 +125,7 @@ def event(found: Findings, judge: Judge, one: Event, kept: Sequence[str], alive:
         return
     if (text, title, tags, digest) == (one.text, one.title, one.tags, one.digest):
         return
-    found.sentences += dropped
+    found.sentences += [*dropped, *({one.title, one.digest, *one.tags} - {title, digest, *tags})]
     new = replace(one, text=text, title=title, tags=tags, digest=digest or text[:DIGEST_CHARACTERS])
     found.events.append((one, replace(new, vector=(), embed_model="")))
 

@@ -7,6 +7,7 @@ a time: fragments, then diaries, then cards, states and timeline, then events, t
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -19,7 +20,7 @@ from storage.ids import content_id, is_id
 from storage.lake import Row
 from tasks import forgetting_rows as rows_of
 from tasks.forgetting_rows import Findings
-from tasks.subjects import Judge, Subject, Told
+from tasks.subjects import Judge, Told
 
 TYPED = ("facts", "decisions", "preferences")
 DATED = (("card_changes", "item_id", "card", "retire"), ("state_changes", "state_id", "state", "cancelled"))
@@ -54,7 +55,7 @@ class Held:
 
 def everything(held: Held, judge: Judge, gone: set[str], fragment: str = "") -> Findings:
     """All that tells of it: messages `gone`, and every memory. fragment: itself what is forgotten"""
-    found, by_name = Findings(), isinstance(judge, Subject)
+    found, by_name = Findings(), judge.everywhere
     texts = {row["id"]: heard(row) for row in held.messages()}
     _add_messages(held, found, gone)
     held_by = [row for row in held.rows("fragments") if by_name or gone & set(row["message_ids"] or [])]
@@ -206,6 +207,22 @@ def versions(held: Held, ids: set[str]) -> set[str]:
         more = not linked <= found
         found |= linked
     return found
+
+
+def asides(held: Held, judge: Judge) -> tuple[list[str], list[str]]:
+    """Notes on marks and titles of chats that tell of it."""
+    notes = {row["note"] for row in held.rows("marks") if row["note"] and judge.says(row["note"])}
+    titles = {row["title"] for row in held.rows("chats") if row["title"] and judge.says(row["title"])}
+    return sorted(notes), sorted(titles)
+
+
+def waiting(held: Held, gone: set[str]) -> dict[tuple[str, date], int]:
+    """How many of these messages are in no fragment yet, by chat and day."""
+    summarised = {key for row in held.rows("fragments") for key in row["message_ids"] or []} if gone else set()
+    counts = Counter(
+        (row["chat_id"], row["day"]) for row in held.messages() if row["id"] in gone and row["id"] not in summarised
+    )
+    return dict(counts)
 
 
 def plain(text: str) -> str:

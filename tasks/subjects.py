@@ -23,7 +23,9 @@ _FILLER = re.compile("用户|助手")
 
 
 class Judge(Protocol):
-    """Says what tells of it."""
+    """Says what tells of it. everywhere: whatever it is in, not only in what was made from what goes."""
+
+    everywhere: bool
 
     def says(self, sentence: str, kept: Sequence[str] = ()) -> bool:
         """Whether a sentence tells of it. kept: the texts it may rest on that stay."""
@@ -32,6 +34,8 @@ class Judge(Protocol):
 
 class Subject:
     """Whatever is called so: found in any script, width and case; a word in letters only as a whole word."""
+
+    everywhere = True
 
     def __init__(self, text: str) -> None:
         self.text = normalise(text).strip()
@@ -48,6 +52,8 @@ class Subject:
 
 class Told:
     """What these texts say and nothing else does."""
+
+    everywhere = False
 
     def __init__(self, gone: Iterable[str]) -> None:
         self._gone = [held for text in gone if (held := _grams(text))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from storage.home import Home
 from storage.reconcile import compare
 from tasks import cards, diaries, forgetting
 from tasks.forgetting import GONE, REWRITTEN, Plan, Wish
+from tasks.forgetting_again import reforget
 from tasks.subjects import Subject, Told, rest
 
 NIGHT = f"{DAY}T23:31:00+08:00"
@@ -211,6 +213,23 @@ def test_the_list_outlives_the_lake_in_a_file_without_texts(home: Home) -> None:
     lines = (home.path / forgotten.FILE).read_text("utf-8").splitlines()
     rows = forgotten.read_copy(lines)
     assert len(rows) == len(forgotten.listed(home)) > 10 and forgotten.missing(home, rows) == []
+
+
+def test_a_restored_home_forgets_again_by_the_list_alone(make_home: Any, tmp_path: Path) -> None:
+    home, older = make_home(now=NIGHT), make_home("older", now=NIGHT)
+    for one in (home, older):
+        seed(one)
+    forgetting.carry_out(home, forgetting.find(home, USER, Wish(text=CAT), for_good=True))
+    rows = forgotten.read_copy((home.path / forgotten.FILE).read_text("utf-8").splitlines())
+    older.lake.write(lambda tx: tx.insert("forgotten", forgotten.missing(older, rows)))
+    reforget(older)
+    names = ("messages", "fragments", "diaries", "cards", "timeline", "states", "facts", "decisions", "preferences")
+    assert not any(CAT in str(row) for name in names for row in table(older, name))
+    assert table(home, "cards") == table(older, "cards") and table(home, "diaries", "text") == table(
+        older, "diaries", "text"
+    )
+    left = holding(older, CAT)
+    assert [name for name in left if name.startswith(("lake/", "events.lance", "archive.lance"))] == []
 
 
 def test_the_command_shows_asks_and_undoes(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
