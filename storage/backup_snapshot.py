@@ -94,7 +94,7 @@ def _write_configuration(environment: Environment, file: Path) -> None:
 
 
 def _plain(given: BaseModel) -> dict[str, Any]:
-    told = {}
+    told: dict[str, Any] = {}
     for name in type(given).model_fields:
         value = getattr(given, name)
         if isinstance(value, BaseModel):
