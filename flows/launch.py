@@ -23,8 +23,8 @@ from storage.errors import NightkeeperError
 from storage.home import open_home
 
 POLL_SECONDS = 0.5
-KEEPER_SECONDS = 5.0
-ROUNDS_A_MINUTE = 12
+KEEPER_SECONDS = 3.0
+ROUNDS_A_MINUTE = 20
 log = logging.getLogger("nightkeeper")
 
 

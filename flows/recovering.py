@@ -24,7 +24,7 @@ from tasks.clients.outcomes import BadKey
 OURS = ("nightly", "history", "microbatch")
 RESUMED = ("nightly", "history")  # a micro-batch comes again by itself
 STARTING = {"RUNNING": 30.0, "PENDING": 120.0}  # seconds before a run that holds no lock counts as dead
-SETTLED = 6.0  # a killed child is reported Crashed twice, some 3 s apart, and the second report undoes a reschedule
+SETTLED = 5.0  # a killed child is reported Crashed twice, some 3 s apart, and the second report undoes a reschedule
 HOOK_SECONDS = 60.0
 A_DAY = 86_400.0
 QUICK_STARTS = 4
