@@ -12,7 +12,7 @@ from prefect.client.schemas.objects import State
 
 from flows.closing import Report, close_days
 from flows.liveness import alive
-from flows.night import ended, flush
+from flows.night import ended, flush, index
 from flows.reports import leave_report
 from storage import ledger
 from storage.home import Home, open_home
@@ -44,6 +44,7 @@ def history(user: str | None = None, until: date | None = None) -> State[None]:
                 close_days(home, name, partial(paced, home, report, name, until), report)
                 log.info("%s: %s", name, report.sentence)
         flush(home, report)
+        index(home)
         leave_report(home, "history", report, began)
         return ended(report)
 

@@ -16,7 +16,8 @@ from flows.order import Step
 from flows.reports import leave_report
 from flows.retrying import try_later
 from storage import ledger
-from storage.errors import BusyError
+from storage.archive_index import index_days
+from storage.errors import BusyError, NightkeeperError
 from storage.home import Home, open_home
 
 
@@ -56,6 +57,7 @@ def nightly(user: str | None = None, day: date | None = None, from_step: Step | 
             if not report.stopped:
                 close_days(home, name, days, report, from_step)
         flush(home, report)
+        index(home)
         leave_report(home, "nightly", report, began)
         log.info(report.sentence)
         return ended(report)
@@ -79,6 +81,14 @@ def flush(home: Home, report: Report) -> None:
         home.lake.flush()
     except BusyError as error:
         get_run_logger().info("the lake was not flushed: %s", error)
+
+
+def index(home: Home) -> None:
+    """Take what was said into the archive's word index; housekeeping does it if it cannot be done now."""
+    try:
+        index_days(home)
+    except NightkeeperError as error:
+        get_run_logger().info("the word index was not brought up to date: %s", error)
 
 
 def ended(report: Report) -> State[None]:

@@ -21,6 +21,8 @@ def prefect_environment(home: Path, api_url: str, given: Mapping[str, str]) -> d
         "PREFECT_RESULTS_LOCAL_STORAGE_PATH": str(home / "results"),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+        "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": str(14 * 86_400),  # of runs, with their logs
+        "PREFECT_SERVER_EVENTS_RETENTION_PERIOD": "P7D",
         "PREFECT_WORKER_QUERY_SECONDS": "5",
     }
     kept = {name: given[name] for name in wanted if name in given}

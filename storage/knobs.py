@@ -158,6 +158,17 @@ class Knobs(BaseModel):
     backup_remote_days: int = knob(
         30, "桶里的备份留几天，最后一份好的总留着", "days one in the bucket is kept; so does the last", ge=1, le=3650
     )
+    snapshot_days: int = knob(
+        7,
+        "能回看多少天前的数据（0：只留现在）",
+        "days one can look back into the lake's past; 0: none",
+        ge=0,
+        le=365,
+    )
+    model_call_days: int = knob(90, "模型调用的记录留几天", "days the records of model calls are kept", ge=1, le=3650)
+    result_days: int = knob(
+        30, "关账后模型的回答缓存留几天", "days after a night that the answers it was given are kept", ge=1, le=3650
+    )
     alert_language: Literal["zh", "en"] = knob("zh", "提醒用的语言", "the language of alerts")
 
     @field_validator("night_hour")

@@ -46,9 +46,10 @@ def import_chats(
     """Import chats: our JSONL, Telegram Desktop, ChatGPT, Claude or SillyTavern. Twice adds nothing."""
     if mode not in MODES:
         raise NightkeeperError(f"there is no mode {mode}; there are {', '.join(MODES)}")
+    home = open_home()
     with _progress(file) as tick:
         report = import_file(
-            open_home(),
+            home,
             file,
             user=user,
             me=me,
@@ -57,6 +58,10 @@ def import_chats(
             mode=MODES[mode],
             tick=tick,
         )
+    if report.added:
+        from storage.archive_index import index_days  # noqa: PLC0415 - takes a second to import
+
+        index_days(home)  # so that what was said can be searched at once, word for word
     typer.echo("\n".join(_summary(file, report)))
 
 

@@ -1,0 +1,1 @@
+SELECT count(*) AS rows FROM model_calls WHERE called_at < $before
