@@ -23,6 +23,7 @@ settings.load_profile("unhurried")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How far the tests go that can go on for long."""
     parser.addoption("--kills", default="12", help="how many processes tests/chaos/test_week.py kills")
+    parser.addoption("--days", default="5", help="how many days tests/chaos/test_soak.py lives")
 
 
 @pytest.fixture(scope="session")
