@@ -23,6 +23,7 @@ from storage.errors import NightkeeperError
 from storage.home import open_home
 
 POLL_SECONDS = 0.5
+REGISTER_SECONDS = 10.0
 KEEPER_SECONDS = 3.0
 ROUNDS_A_MINUTE = 20
 log = logging.getLogger("nightkeeper")
@@ -45,9 +46,14 @@ def server(environment: Environment) -> None:
 def register(environment: Environment) -> None:
     """Register every deployment and bring the schedules up to date, once."""
     wait_for_server(environment)
-    home = open_home(environment)
-    deploy(home.path, environment.prefect_url)
-    keep_schedules(home, environment.prefect_url)
+    try:
+        home = open_home(environment)
+        deploy(home.path, environment.prefect_url)
+        keep_schedules(home, environment.prefect_url)
+    except NightkeeperError as error:
+        log.warning("%s; once more in a moment", error)
+        time.sleep(REGISTER_SECONDS)
+        sys.exit(1)  # and is started again
 
 
 def worker(environment: Environment) -> None:

@@ -77,7 +77,8 @@ def _program(name: str, place: int, logs: str) -> str:
     once = name == "register"
     lines = {
         "command": command, "directory": _escaped(code()), "priority": 10 * place,
-        "autorestart": "unexpected" if once else "true", "exitcodes": 0, "startsecs": 0 if once else 20,  # what dies sooner has not started, and the pause grows
+        "autorestart": "unexpected" if once else "true", "exitcodes": 0,
+        "startsecs": 0 if once else 20,  # what dies sooner has not started
         "startretries": FOREVER,  # each pause a second longer than the one before
         "stopwaitsecs": STOP_SECONDS.get(name, 15), "killasgroup": "true", "redirect_stderr": "true",
         "stdout_logfile": f"{logs}/{name}.log", "stdout_logfile_maxbytes": 0,
