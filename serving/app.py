@@ -8,7 +8,7 @@ from contextlib import ExitStack, asynccontextmanager
 from fastapi import Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 
-from serving.api import chat, health, memory, messages, problems
+from serving.api import chat, forgetting, health, memory, messages, problems
 from serving.api.access import admitted, check_binding
 from serving.api.readiness import Readinesses
 from serving.caretaking import caretaker
@@ -45,7 +45,7 @@ def create_app(environment: Environment | None = None, *, telegram: bool = True)
     app = FastAPI(title=TITLE, description=ABOUT, lifespan=lifespan, docs_url=None, redoc_url=None)
     problems.install(app)
     app.include_router(health.router)
-    for router in (chat.router, memory.router, messages.router):
+    for router in (chat.router, memory.router, messages.router, forgetting.router):
         app.include_router(router, dependencies=[Depends(admitted)])
     return app
 

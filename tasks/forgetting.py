@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
+from typing import Any, Literal
 
 from storage import forgetting
 from storage.archive import clean_text
@@ -37,7 +37,9 @@ from tasks.sentences import letters
 from tasks.subjects import Subject, Told
 
 EXCERPT = 60
-GONE, REWRITTEN = "gone", "rewritten"
+Fate = Literal["gone", "rewritten"]
+GONE: Fate = "gone"
+REWRITTEN: Fate = "rewritten"
 PHRASE = 8  # letters from which a sentence is telling enough to be looked for in the logs
 
 
@@ -62,7 +64,7 @@ class Item:
     id: str
     day: date | None
     excerpt: str
-    fate: str
+    fate: Fate
 
 
 @dataclass(frozen=True)
@@ -111,9 +113,11 @@ def carry_out(home: Home, plan: Plan) -> Outcome:
     return forgetting.carry_out(home, replace(removal, events=events))
 
 
-def undo(home: Home, request: str) -> dict[str, int]:
-    """Bring back what a request laid into the graveyard; returns how many of each kind."""
+def undo(home: Home, request: str, whose: str | None = None) -> dict[str, int]:
+    """Bring back what a request laid into the graveyard; returns how many of each kind. whose: and no one else's."""
     user, changes, events = forgetting.resting(home, request)
+    if whose is not None and whose != user:
+        raise NightkeeperError("that was forgotten for somebody else")
     return forgetting.undo(home, request, user, changes, [embedded(home, event) for event in events])
 
 

@@ -34,6 +34,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
         400: "what was asked for cannot be done",
         401: "the key is missing or wrong",
         403: "without a key only this machine is served, under its own name",
+        409: "what was confirmed is no longer what is found",
         422: "the request does not have the form described here",
         500: "an error of ours",
         502: "the model's service gave no reply; the message is kept",

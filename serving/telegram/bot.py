@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from telegram import BotCommand, Message, Update
+from telegram import BotCommand, CallbackQuery, Message, Update
 from telegram.error import TelegramError
 from telegram.ext import AIORateLimiter, ExtBot
 from telegram.request import HTTPXRequest
@@ -21,6 +21,7 @@ from serving.service import Service
 from serving.telegram import commands, incoming, polling, recovery, webhook
 from serving.telegram.access import Door
 from serving.telegram.answering import Answerer, Turn
+from serving.telegram.forgetting import PREFIX, Forgettings
 from serving.telegram.incoming import ANSWERED, Incoming
 from serving.telegram.pictures import Pictures
 from serving.telegram.queues import Queues, Unanswered
@@ -51,6 +52,7 @@ class TelegramBot:
         self._door = Door(service.home, settings.users)
         self._pictures = Pictures(service.home, self._bot, self._threads)
         self._queues = Queues(Answerer(service, turn, self._bot, self._threads).answer)
+        self._forgettings = Forgettings(service.home, self._bot, self._off)
         self._asides = set[asyncio.Task[None]]()
         self._seen = OrderedDict[object, None]()
         self._albums = OrderedDict[object, None]()
@@ -85,6 +87,9 @@ class TelegramBot:
 
     async def take(self, update: Update) -> None:
         """Take one update: when this returns, the message is archived. Raises NightkeeperError when it cannot be."""
+        if update.callback_query is not None:
+            self._pressed(update, update.callback_query)
+            return
         message = update.message or update.edited_message
         if message is None:
             return
@@ -100,6 +105,12 @@ class TelegramBot:
             return
         await self._archived(await self._off(partial(incoming.read, self._service.home, user, message,
                                                      edit=update.message is None)), message)  # fmt: skip
+
+    def _pressed(self, update: Update, query: CallbackQuery) -> None:
+        """A button of ours; whoever is no owner presses in vain."""
+        user = self._door.user_of(update)
+        if user is not None and (query.data or "").startswith(PREFIX) and self._first(self._seen, query.id):
+            self._aside(self._forgettings.press(user, query, of_code(query.from_user.language_code)))
 
     async def _archived(self, one: Incoming, message: Message) -> None:
         if one.photo:
@@ -176,6 +187,9 @@ class TelegramBot:
     async def _command(self, user: str, message: Message) -> None:
         name, _, argument = (message.text or "").strip().partition(" ")
         language = _language(message)
+        if name.partition("@")[0].lower() == f"/{PREFIX}":
+            await self._forgettings.show(user, message, argument.strip(), language)
+            return
         asked = commands.Asked(
             self._service, user, message, argument.strip(), language, self._door, self.watch
         )  # fmt: skip
