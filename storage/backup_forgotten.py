@@ -62,7 +62,8 @@ def beside(settings: BackupSettings, source: str, folder: Path) -> list[Row]:
 
 def add(home: Home, rows: Iterable[Mapping[str, Any]]) -> int:
     """Put down in a restored home what was forgotten since it was backed up; returns how many entries are new."""
-    fresh = forgotten.missing(home, list(rows))
+    once = {(row["user_id"], row["kind"], row["id"]): row for row in rows}
+    fresh = forgotten.missing(home, list(once.values()))
     if fresh:
         home.lake.write(lambda tx: tx.insert("forgotten", fresh))
     return len(fresh)

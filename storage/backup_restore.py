@@ -16,6 +16,7 @@ from storage.clock import Clock
 from storage.config import BackupSettings, Environment
 from storage.errors import NightkeeperError
 from storage.forgotten import FILE as FORGOTTEN
+from storage.forgotten import write_copy
 from storage.home import Home
 from storage.lake import Lake, Row
 
@@ -109,6 +110,7 @@ def _forget_again(
         fresh = backup_forgotten.add(home, forgotten)
         if fresh:
             reforget(home)
+        write_copy(home)
     finally:
         home.lake.close()
     return fresh
@@ -121,6 +123,6 @@ def _move(fresh: Path, path: Path) -> None:
     wal = fresh / f"{CATALOG}-wal"
     if wal.exists() and wal.stat().st_size:
         raise NightkeeperError("the restored catalog is still in use")
-    for name in ROOTS:
+    for name in (FORGOTTEN, *ROOTS):
         if (fresh / name).exists():
             (fresh / name).rename(path / name)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import socket
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +140,51 @@ def test_the_list_of_what_was_forgotten_lies_in_the_bucket(lived: Home, tmp_path
     asked = []
     restored = restore(environment, made.remote, asked.append)
     assert (restored.forgotten, len(asked)) == (1, 1)
+
+
+def test_an_upload_that_is_broken_off_leaves_nothing_there_and_the_local_copy_counts(
+    make_home: MakeHome, service: str
+) -> None:
+    with cut_off(service, after=20_000) as url:
+        home = make_home(backup=settings(url))
+        live_in(home)
+        made = back_up(home)
+    assert made.bytes > 20_000
+    assert "cannot be reached" in made.problem
+    assert there(service) == {}
+    assert [row["status"] for row in known(home).values()] == ["good"]
+
+
+@contextmanager
+def cut_off(url: str, after: int) -> Iterator[str]:
+    """A line to the service that falls silent for good after so many bytes; yields its address."""
+    host, port = url.removeprefix("http://").split(":")
+    left, gone = [after], threading.Event()
+
+    def carry(source: socket.socket, target: socket.socket, *, counted: bool) -> None:
+        with suppress(OSError):
+            while (block := source.recv(4096)) and not gone.is_set():
+                left[0] -= len(block) if counted else 0
+                if left[0] <= 0:
+                    gone.set()
+                    break
+                target.sendall(block)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = listener.accept()
+                if gone.is_set():
+                    near.close()
+                    continue
+                far = socket.create_connection((host, int(port)))
+                for ends, counted in (((near, far), True), ((far, near), False)):
+                    threading.Thread(target=carry, args=ends, kwargs={"counted": counted}, daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        listener.shutdown(socket.SHUT_RDWR)
