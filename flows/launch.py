@@ -11,13 +11,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+import yaml
 
 from flows.log_files import rotate
 from flows.prefect_env import POOL, answers, prefect_environment
 from flows.recovering import look_after, recover_runs
-from flows.runs import NIGHTLY, AwayError, api
+from flows.runs import AwayError, api
 from flows.schedules import keep_schedules
-from flows.server import deploy
+from flows.server import code, deploy
 from storage.config import Environment, read_environment
 from storage.errors import NightkeeperError
 from storage.home import open_home
@@ -111,11 +112,18 @@ def is_ready(environment: Environment) -> bool:
         return False
     try:
         with api(environment.prefect_url) as client:
-            found = client.get(f"/deployments/name/{NIGHTLY}").raise_for_status()
+            deployed = client.post("/deployments/filter", json={}).raise_for_status().json()
             workers = client.post(f"/work_pools/{POOL}/workers/filter", json={}).raise_for_status().json()
     except AwayError:
         return False
-    return found.is_success and any(one["status"] == "ONLINE" for one in workers)
+    named = {str(one["name"]) for one in deployed}
+    return named >= _deployments() and any(one["status"] == "ONLINE" for one in workers)
+
+
+def _deployments() -> set[str]:
+    """The names in prefect.yaml."""
+    text = (code() / "prefect.yaml").read_text(encoding="utf-8")
+    return {str(one["name"]) for one in yaml.safe_load(text)["deployments"]}
 
 
 def wait_for_server(environment: Environment) -> None:

@@ -97,9 +97,12 @@ def start_run(url: str, deployment: str, scheduled: str, **parameters: Any) -> s
     state = {"type": "SCHEDULED", "state_details": {"scheduled_time": scheduled}}
     with httpx.Client(base_url=url, timeout=120) as api:
         found = api.get(f"/deployments/name/{deployment}").raise_for_status().json()
-        answer = api.post(
-            f"/deployments/{found['id']}/create_flow_run", json={"parameters": parameters, "state": state}
-        )
+        path, wanted = f"/deployments/{found['id']}/create_flow_run", {"parameters": parameters, "state": state}
+        for _ in range(20):
+            answer = api.post(path, json=wanted)
+            if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:  # its database is busy; nothing was made
+                break
+            time.sleep(1.0)
         return str(answer.raise_for_status().json()["id"])
 
 
