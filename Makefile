@@ -26,10 +26,10 @@ demo: setup  ## close the nights of a sample chat and look at what became of it 
 	@$(BIN)/python -m flows.demo $(DEMO_DATA)
 
 test: setup  ## every test
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2 --dist loadfile
 
 quick: setup  ## the tests that take seconds
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
 
 lint: setup  ## formatting, lint, types, and the direction of imports
 	$(BIN)/ruff format --no-cache --check .

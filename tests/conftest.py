@@ -75,7 +75,7 @@ def alert_path() -> Iterator[AlertPath]:
 
 @pytest.fixture(scope="session")
 def prefect_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real Prefect server, one for the session (mark such tests xdist_group("prefect")); its API's address."""
+    """A real Prefect server, one a worker of the test run; its API's address."""
     from prefect_runs import prefect_session  # noqa: PLC0415 - Prefect takes seconds to import
 
     with prefect_session(tmp_path_factory.mktemp("prefect")) as url:

@@ -20,7 +20,7 @@ from storage.home import open_home
 from tasks.importing import import_file
 
 pytestmark = [
-    pytest.mark.slow, pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url"),
+    pytest.mark.slow, pytest.mark.usefixtures("prefect_url"),
     pytest.mark.timeout(3000),
 ]  # fmt: skip
 CHILD = Path(__file__).parent / "night_child.py"

@@ -18,7 +18,7 @@ from flows.server import code
 from storage.home import Home
 
 pytestmark = [
-    pytest.mark.slow, pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url"),
+    pytest.mark.slow, pytest.mark.usefixtures("prefect_url"),
     pytest.mark.timeout(14_000),
 ]  # fmt: skip
 CHILD = Path(__file__).parent / "soak_child.py"

@@ -23,7 +23,7 @@ from storage import ledger
 from storage.home import Home
 
 NIGHTKEEPER = str(Path(sys.executable).parent / "nightkeeper")
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("up"), pytest.mark.timeout(3000)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
 REPAIR_SECONDS = 30.0  # on a machine that does nothing else
 
 

@@ -25,7 +25,7 @@ from storage.config import ChatEndpoint, Environment
 from storage.home import open_home
 
 pytestmark = [
-    pytest.mark.slow, pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url"),
+    pytest.mark.slow, pytest.mark.usefixtures("prefect_url"),
     pytest.mark.timeout(7200),
 ]  # fmt: skip
 CHILD = Path(__file__).parent / "week_child.py"

@@ -19,7 +19,7 @@ from flows.server import worker
 from storage import ledger
 from storage.home import Home
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("prefect"), pytest.mark.timeout(3000)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
 DAY = date(2026, 3, 2)
 
 

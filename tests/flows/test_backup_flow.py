@@ -19,7 +19,7 @@ from storage.backup_copies import known
 from storage.home import Home
 from tasks.alerts import open_alerts
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.timeout(900)]
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from prefect_runs import enter_home, say
 from storage import ledger
 from storage.home import Home
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.usefixtures("prefect_url"), pytest.mark.timeout(900)]
 NIGHTKEEPER = Path(sys.executable).parent / "nightkeeper"
 D1, D2 = date(2026, 3, 2), date(2026, 3, 3)
 

@@ -20,7 +20,7 @@ from storage.failing import next_try
 from storage.home import Home
 from storage.settings import set_knob
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.usefixtures("prefect_url"), pytest.mark.timeout(900)]
 D1, D2, D3, D4 = (date(2026, 3, day) for day in (2, 3, 4, 5))
 
 

@@ -19,7 +19,7 @@ from storage import ledger, locks
 from storage.home import Home
 from storage.settings import set_knob
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.usefixtures("prefect_url"), pytest.mark.timeout(900)]
 NIGHTKEEPER = Path(sys.executable).parent / "nightkeeper"
 D1, D2, D3 = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4)
 

@@ -21,7 +21,7 @@ from storage.home import Home
 from storage.settings import set_knob
 from tasks import pictures
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.timeout(900)]
 DAY = date(2026, 3, 2)
 NIGHT = "2026-03-02T15:30:00+00:00"
 

@@ -13,7 +13,7 @@ from wire import Wire, bad_key, empty
 from storage.home import Home
 from storage.settings import set_knob
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.usefixtures("prefect_url"), pytest.mark.timeout(900)]
 USERS = ("乙", "丁", "丙", "甲")
 
 

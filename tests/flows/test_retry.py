@@ -14,7 +14,7 @@ from wire import Wire, status
 from flows.server import worker
 from storage.home import Home
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("prefect"), pytest.mark.timeout(3000)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
 
 
 def test_after_retry_the_finished_steps_do_not_run_again(

@@ -19,7 +19,9 @@ from wire import Wire, stream, text
 
 from storage.home import Home
 
-pytestmark = [pytest.mark.skipif(bool(missing()), reason=missing()), pytest.mark.xdist_group("emulator")]
+pytestmark = [
+    pytest.mark.skipif(bool(missing()), reason=missing()),
+]
 Shown = dict[int, str]
 
 
