@@ -11,14 +11,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
-import yaml
 
 from flows.log_files import rotate
 from flows.prefect_env import POOL, answers, prefect_environment
 from flows.recovering import look_after, recover_runs
 from flows.runs import AwayError, api
 from flows.schedules import keep_schedules
-from flows.server import code, deploy
+from flows.server import deploy
+from flows.up import registered
 from storage.config import Environment, read_environment
 from storage.errors import NightkeeperError
 from storage.home import open_home
@@ -51,6 +51,7 @@ def register(environment: Environment) -> None:
         home = open_home(environment)
         deploy(home.path, environment.prefect_url)
         keep_schedules(home, environment.prefect_url)
+        registered(home.path).touch()
     except NightkeeperError as error:
         log.warning("%s; once more in a moment", error)
         time.sleep(REGISTER_SECONDS)
@@ -108,22 +109,15 @@ def ready(environment: Environment) -> None:
 
 def is_ready(environment: Environment) -> bool:
     """Whether the server, its deployments, a worker and the day all answer."""
-    if not (answers(environment.prefect_url) and _serves(environment)):
+    done = registered(environment.home).exists()
+    if not (done and answers(environment.prefect_url) and _serves(environment)):
         return False
     try:
         with api(environment.prefect_url) as client:
-            deployed = client.post("/deployments/filter", json={}).raise_for_status().json()
             workers = client.post(f"/work_pools/{POOL}/workers/filter", json={}).raise_for_status().json()
     except AwayError:
         return False
-    named = {str(one["name"]) for one in deployed}
-    return named >= _deployments() and any(one["status"] == "ONLINE" for one in workers)
-
-
-def _deployments() -> set[str]:
-    """The names in prefect.yaml."""
-    text = (code() / "prefect.yaml").read_text(encoding="utf-8")
-    return {str(one["name"]) for one in yaml.safe_load(text)["deployments"]}
+    return any(one["status"] == "ONLINE" for one in workers)
 
 
 def wait_for_server(environment: Environment) -> None:

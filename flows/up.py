@@ -32,6 +32,7 @@ def up() -> None:
     home = environment.home.expanduser().resolve()
     check_ports(environment)
     file = write_configuration(home)
+    registered(home).unlink(missing_ok=True)
     os.environ.update(prefect_environment(home, environment.prefect_url, os.environ))
     os.environ["NIGHTKEEPER_PREFECT_URL"] = environment.prefect_url
     typer.echo(f"starting Prefect, its worker and the day on {home} …")
@@ -60,6 +61,11 @@ def write_configuration(home: Path) -> Path:
     file = home / "run" / "supervisord.conf"
     file.write_text(configuration(home), encoding="utf-8")
     return file
+
+
+def registered(home: Path) -> Path:
+    """The file that stands once every deployment is registered."""
+    return home / "run" / "registered"
 
 
 def configuration(home: Path) -> str:
