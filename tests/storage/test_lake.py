@@ -1,4 +1,4 @@
-"""The lake: typed inserts, whole transactions, and files on disk by day."""
+"""The lake: typed inserts, whole transactions, and files on disk by month."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def test_rewriting_needs_the_lock_that_maintenance_takes(home: Home) -> None:
     assert ledger.steps_done(home, "u", DAY) == ["write_diary"]
 
 
-def test_a_flush_leaves_one_parquet_file_a_day(home: Home) -> None:
-    days = [DAY + timedelta(days=offset) for offset in range(3)]
+def test_a_flush_leaves_one_parquet_file_a_month(home: Home) -> None:
+    days = [DAY + timedelta(days=offset) for offset in (0, 1, 40)]
     for number in range(12):
         home.lake.write(lambda tx, n=number: tx.insert("messages", [_message(home, n, days[n % 3])]))  # type: ignore[misc]
     home.lake.flush()
-    folders = {file.parent.name for file in home.lake.data.rglob("day=*/*.parquet")}
-    assert folders == {f"day={day}" for day in days}
+    folders = sorted(file.parent.name for file in home.lake.data.rglob("messages/*/*/*.parquet"))
+    assert folders == ["month=3", "month=4"]
     rows = home.lake.cursor().execute("SELECT day, count(*) FROM messages GROUP BY day ORDER BY day").fetchall()
     assert rows == [(day, 4) for day in days]
 

@@ -17,6 +17,7 @@ TABLES = {
     "messages", "chats", "backlog", "pictures", "fragments", "diaries", "card_changes", "timeline", "state_changes",
     "event_log", "facts", "decisions", "preferences", "pending", "stars", "marks", "turns", "citations", "nights",
     "deliveries", "strangers", "quarantine", "model_calls", "alerts", "backups", "settings", "graveyard", "migrations",
+    "forgotten", "forgettings", "breakers",
 }  # fmt: skip
 
 READER = """

@@ -207,6 +207,16 @@ def test_a_removal_that_was_killed_is_finished_later(home: Home, monkeypatch: py
     assert holding(home, CAT) == [] and [row["status"] for row in stored.requests(home)] == ["done"]
 
 
+def test_who_has_the_stores_open_sees_it_gone_and_goes_on(home: Home) -> None:
+    seed(home)
+    table_before, index = open_events(home), ArchiveIndex(home)
+    assert table_before.words(USER, CAT, 5) and index.search(USER, CAT, 5) == ([], [])  # today is not indexed yet
+    forgetting.carry_out(home, forgetting.find(home, USER, Wish(text=CAT), for_good=True))
+    assert table_before.words(USER, CAT, 5) == [] and [e.text for e in table_before.words(USER, "火锅", 5)] != []
+    table_before.upsert([replace(event, importance=0.9) for event in table_before.of_user(USER)])
+    assert {event.importance for event in open_events(home).of_user(USER)} == {0.9}
+
+
 def test_the_list_outlives_the_lake_in_a_file_without_texts(home: Home) -> None:
     seed(home)
     forgetting.carry_out(home, forgetting.find(home, USER, Wish(text=CAT), for_good=True))
