@@ -84,7 +84,7 @@ class Running:
 def up(home: Path, **more: str) -> Iterator[Running]:
     running = Running(home, more)
     try:
-        wait_until(lambda: "ready:" in running.output.read_text(), 300)
+        wait_until(lambda: "ready:" in running.output.read_text(), 900)
         yield running
     finally:
         if running.manager.poll() is None:
@@ -125,10 +125,10 @@ def test_a_night_killed_in_the_middle_goes_on_by_itself(home: Home, wire: Wire) 
     model = {"URL": wire.url, "MODEL": "scripted", "TIMEOUT_SECONDS": "900"}
     with up(home.path, **{f"NIGHTKEEPER_CHAT__{name}": value for name, value in model.items()}) as running:
         run_id = start_run(running.prefect, "nightly/daily", "2026-03-02T15:30:00Z", user="阿晚")
-        wait_until(lambda: len(asked) == 1, 120)
+        wait_until(lambda: len(asked) == 1, 300)
         os.kill(flow_process(running, run_id), signal.SIGKILL)
         killed = time.monotonic()
-        wait_until(lambda: len(asked) == 2, 120)
+        wait_until(lambda: len(asked) == 2, 300)
         print(f"the night went on {asked[1] - killed:.1f} s after it was killed")
         assert ended_run(running.prefect, run_id, 120)["state"]["type"] == "COMPLETED"
     assert ledger.status(home, "阿晚", date(2026, 3, 2)) == "complete"
@@ -152,7 +152,7 @@ def test_stopped_in_the_middle_of_a_night_it_goes_on_with_the_next_start(home: H
     given = {f"NIGHTKEEPER_CHAT__{name}": value for name, value in model.items()}
     with up(home.path, **given) as running:
         run_id = start_run(running.prefect, "nightly/daily", "2026-03-02T15:30:00Z", user="阿晚")
-        wait_until(lambda: len(asked) == 1, 120)
+        wait_until(lambda: len(asked) == 1, 300)
         process = flow_process(running, run_id)
         began = time.monotonic()
         running.manager.send_signal(signal.SIGTERM)
@@ -160,7 +160,7 @@ def test_stopped_in_the_middle_of_a_night_it_goes_on_with_the_next_start(home: H
         print(f"stopped in {time.monotonic() - began:.1f} s")
         wait_until(lambda: not Path(f"/proc/{process}").exists(), 30)
     with up(home.path, **given) as running:
-        wait_until(lambda: ledger.status(home, "阿晚", date(2026, 3, 2)) == "complete", 180)
+        wait_until(lambda: ledger.status(home, "阿晚", date(2026, 3, 2)) == "complete", 400)
     assert wire.asked("fragments") == 1
     assert len(asked) == 2
 
