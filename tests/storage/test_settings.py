@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import time
+from typing import Literal, get_origin
 
 import pytest
 
@@ -41,4 +42,5 @@ def test_every_knob_has_bounds_and_both_languages() -> None:
         assert field.description, name
         assert isinstance(field.json_schema_extra, dict), name
         assert field.json_schema_extra["zh"], name
-        assert field.metadata or name == "night_hour", f"{name} has no bounds"
+        bounded = field.metadata or get_origin(field.annotation) is Literal or name == "night_hour"
+        assert bounded, f"{name} has no bounds"

@@ -24,7 +24,7 @@ def run(home: Home, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("NIGHTKEEPER_HOME", str(home.path))
     app = typer.Typer()
     register(app)
-    return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return lambda *arguments: CliRunner().invoke(app, ["import", *map(str, arguments)])
 
 
 def chat_file(path: Path, texts: list[str], user: str = "小雯") -> Path:

@@ -20,7 +20,7 @@ HELLO = ChatRequest("chat", (ChatMessage("system", "You are Ye.", cached=True), 
 
 class Bench:
     def __init__(self, wire: Wire, kind: str) -> None:
-        endpoint = wire.endpoint(wire=kind, gap_seconds=0.4, tools_gap_seconds=1.2, model=f"scripted-{kind}")
+        endpoint = wire.endpoint(wire=kind, gap_seconds=0.9, tools_gap_seconds=4.0, model=f"scripted-{kind}")
         self.chat: ChatModel = open_chat(endpoint)
         self.calls: list[Call] = []
         self.pauses: list[float] = []
@@ -74,7 +74,7 @@ def test_what_tools_gave_goes_back_as_each_wire_wants_it(bench: Bench, wire: Wir
 
 
 def test_a_stream_that_goes_silent_is_asked_for_again_and_says_so(bench: Bench, wire: Wire) -> None:
-    wire.next(stream("It is", 1.5, " late."), stream("It is", breaks=True), stream("It is late."))
+    wire.next(stream("It is", 2.5, " late."), stream("It is", breaks=True), stream("It is late."))
     events = list(bench.ask())
     assert events[:4] == ["It is", Reconnecting(1, 3), "It is", Reconnecting(2, 3)]
     assert isinstance(events[-1], Completion) and events[-1].text == "It is late."
@@ -91,13 +91,13 @@ def test_three_reconnects_and_no_more(bench: Bench, wire: Wire) -> None:
 
 
 def test_a_service_that_says_nothing_at_all_counts_as_silent(bench: Bench, wire: Wire) -> None:
-    wire.next(hang(2.0), stream("Here."))
+    wire.next(hang(3.0), stream("Here."))
     events = list(bench.ask())
     assert events[0] == Reconnecting(1, 3) and events[1] == "Here."
 
 
 def test_with_tools_the_silence_may_be_longer(bench: Bench, wire: Wire) -> None:
-    wire.next(stream("Wait", 0.7, " a bit."))
+    wire.next(stream("Wait", 1.8, " a bit."))
     *_, end = bench.ask(ChatRequest("chat", HELLO.messages, tools=(TOOL,)))
     assert isinstance(end, Completion) and end.text == "Wait a bit." and bench.calls == []
 
