@@ -76,7 +76,7 @@ def retry_failed(home: Home, client: httpx.Client) -> list[str]:
     """Schedule the next try of a failed night whose hook did not run; the latest one does for all days before it."""
     if _coming(home, client):
         return []
-    for run in runs.of_states(client, ["nightly"], ["FAILED"], limit=1):
+    for run in runs.of_states(client, ["nightly"], ["FAILED"], limit=20):
         until = _day_of(home, run)
         at = next_try(home, run["parameters"].get("user"), until)
         if at and runs.since(run) >= HOOK_SECONDS and runs.try_again(client, run["id"], max(at, _now())):
