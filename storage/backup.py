@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 
 from storage import backup_bucket, backup_copies, backup_forgotten, locks
-from storage.backup_contents import contents, opened
+from storage.backup_contents import differing, opened
 from storage.backup_copies import FAILED, GOOD, LOCK
 from storage.backup_manifest import Manifest
 from storage.backup_pack import pack, telling, unpack
@@ -57,13 +57,8 @@ def back_up(home: Home) -> Made:
 def verify(home: Home, file: Path, folder: Path) -> Manifest:
     """Restore a backup into a folder and compare it with what was counted in the home. Raises NightkeeperError."""
     manifest = unpack(file, folder, home.environment.backup.passphrase.get_secret_value())
-    restored = opened(home.environment, home.clock, folder)
-    try:
-        differing = manifest.contents.differences(contents(restored))
-    finally:
-        restored.lake.close()
-    if differing:
-        raise NightkeeperError(f"the backup does not restore to what was backed up: {', '.join(differing[:5])} differ")
+    if found := differing(opened(home.environment, home.clock, folder), manifest):
+        raise NightkeeperError(f"the backup does not restore to what was backed up: {', '.join(found[:5])} differ")
     return manifest
 
 

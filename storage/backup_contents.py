@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from storage.backup_manifest import Contents, Counted, Golden
+from storage.backup_manifest import Contents, Counted, Golden, Manifest
 from storage.clock import Clock
 from storage.config import Environment
 from storage.errors import NightkeeperError
@@ -25,6 +25,14 @@ def opened(environment: Environment, clock: Clock, path: Path) -> Home:
     """The stores in a folder, to be read only, under the environment and the clock of another home."""
     lake = Lake(path, environment.zone, read_only=True)
     return Home(environment.model_copy(update={"home": path}), lake, clock)
+
+
+def differing(home: Home, manifest: Manifest) -> list[str]:
+    """What is otherwise in a home that was just unpacked than its manifest says; the home is closed after that."""
+    try:
+        return manifest.contents.differences(contents(home))
+    finally:
+        home.lake.close()
 
 
 def contents(home: Home, snapshot: int | None = None, event_version: int | None = None) -> Contents:

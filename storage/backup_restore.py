@@ -9,7 +9,7 @@ from pathlib import Path
 
 from storage import backup_bucket, backup_forgotten, migrations
 from storage.backup_bucket import SCHEME
-from storage.backup_contents import contents, opened
+from storage.backup_contents import differing, opened
 from storage.backup_manifest import CATALOG, ROOTS, Manifest
 from storage.backup_pack import telling, unpack
 from storage.clock import Clock
@@ -88,13 +88,8 @@ def _sound(
     """Take the backup apart, compare it with its manifest, and take away what was forgotten since."""
     manifest = unpack(file, folder, environment.backup.passphrase.get_secret_value())
     clock = Clock(environment.zoneinfo, environment.now)
-    home = opened(environment, clock, folder)
-    try:
-        differing = manifest.contents.differences(contents(home))
-    finally:
-        home.lake.close()
-    if differing:
-        raise NightkeeperError(f"the backup does not hold what it says: {', '.join(differing[:5])} differ")
+    if found := differing(opened(environment, clock, folder), manifest):
+        raise NightkeeperError(f"the backup does not hold what it says: {', '.join(found[:5])} differ")
     return Restored(manifest, _forget_again(environment, clock, folder, forgotten, reforget))
 
 

@@ -7,10 +7,9 @@ read sees what other processes wrote. Searches filter before they rank, and leav
 from __future__ import annotations
 
 import logging
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -59,7 +58,6 @@ DUE_ROWS, DUE_PIECES = 500, 50
 SAMPLE_ROWS = 2_000
 QUERY_CHARACTERS = 1_000
 PROBES = 32  # partitions an indexed search looks into at least; more while it has found fewer than k
-RANK_DAMPING = 60  # Cormack et al. 2009, reciprocal rank fusion
 IDS_AT_ONCE = 1_000
 log = logging.getLogger(__name__)
 
@@ -156,18 +154,6 @@ class EventTable:
         with readable():
             rows = query.minimum_nprobes(PROBES).maximum_nprobes(0).where(scope).limit(k).to_arrow()
         return to_found(rows, self._clock, "_distance", distance=True)
-
-    def words(
-        self, user: str, text: str, k: int, kinds: Sequence[str] = PRESENT, project: str | None = None
-    ) -> list[Found]:
-        """The k events that share words or pairs of characters with `text`: both lists fused by rank, best first."""
-        fused, known = defaultdict[str, float](float), dict[str, Found]()
-        for hits in self.word_lists(user, text, 2 * k, kinds, project):
-            for rank, hit in enumerate(hits, start=1):
-                fused[hit.id] += 1 / (RANK_DAMPING + rank)
-                known[hit.id] = hit
-        best = sorted(known, key=lambda key: (-fused[key], key))[:k]
-        return [replace(known[key], score=fused[key]) for key in best]
 
     def word_lists(
         self, user: str, text: str, k: int, kinds: Sequence[str] = PRESENT, project: str | None = None

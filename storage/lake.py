@@ -5,7 +5,6 @@ Source of the rules kept here: trials with several writers beside a flusher (des
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
 import sqlite3
@@ -22,6 +21,7 @@ import pyarrow as pa
 import tenacity
 
 from storage import locks
+from storage.duck import connect
 from storage.errors import BusyError, NightkeeperError, StoreDamagedError
 
 T = TypeVar("T")
@@ -35,7 +35,6 @@ MAINTENANCE_WAIT = 60.0
 WRITERS_WAIT = 120.0
 EXIT_FATAL = 70
 _CONFLICTS = ("database is locked", "conflict", "failed to commit", "another transaction")
-EXTENSIONS = (("sqlite", "sqlite_scanner"), ("ducklake", "ducklake"))  # wheel, name to load by
 
 
 @cache
@@ -98,7 +97,7 @@ class Lake:
         if not self.catalog.exists() and not read_only:
             _make_catalog(self.catalog)
         try:
-            self._root = _connect(home / "extensions", zone)
+            self._root = connect(home / "extensions", zone)
             self._root.execute(self.attach_statement)
         except duckdb.Error as error:
             raise StoreDamagedError(f"the lake at {self.catalog} cannot be opened: {_first_line(error)}") from error
@@ -216,41 +215,6 @@ class Lake:
             _roll_back(cursor)
             raise
         return result
-
-
-def _connect(extensions: Path, zone: str) -> duckdb.DuckDBPyConnection:
-    extensions.mkdir(parents=True, exist_ok=True)
-    settings: dict[str, str | bool | int | float | list[str]] = {
-        "extension_directory": str(extensions),  # never the person's own, which may hold another version's
-        "allow_unsigned_extensions": True,  # they come in pinned wheels; a signature takes half a second to check
-        "autoinstall_known_extensions": False,
-        "memory_limit": "1GB",
-        "threads": 1,  # a statement here reads little; a second thread doubles what it costs
-    }
-    connection = duckdb.connect(config=settings)
-    for package, name in EXTENSIONS:
-        connection.execute(f"LOAD '{_linked(extensions, package, name)}'")
-    connection.execute(f"SET GLOBAL TimeZone = '{zone}'")
-    return connection
-
-
-def _linked(extensions: Path, package: str, name: str) -> Path:
-    """A link to the wheel's extension under the name DuckDB derives its entry point from."""
-    source = extension_file(package)
-    link = extensions / f"{name}.duckdb_extension"
-    if not link.is_symlink() or link.readlink() != source:
-        fresh = extensions / f"{name}.{os.getpid()}.{threading.get_ident()}"
-        fresh.symlink_to(source)
-        fresh.replace(link)
-    return link
-
-
-def extension_file(package: str) -> Path:
-    """The DuckDB extension inside the wheel duckdb-extension-<package>."""
-    spec = importlib.util.find_spec(f"duckdb_extension_{package}")
-    if spec is None or not spec.submodule_search_locations:
-        raise NightkeeperError(f"the package duckdb-extension-{package} is not installed")
-    return next(Path(spec.submodule_search_locations[0]).rglob("*.duckdb_extension"))
 
 
 def _make_catalog(path: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
-from storage import backup_bucket, backup_copies, backup_forgotten, forgotten, locks
+from storage import backup_copies, backup_forgotten, forgotten, locks
 from storage.errors import NightkeeperError
 from storage.event_files import FOLDER, NAME, TORN
 from storage.event_health import ALL_ROWS, LOCK, LOCK_SECONDS, make_indexes, open_existing, readable
@@ -47,13 +47,7 @@ def drop_backups(home: Home) -> list[tuple[str, date]]:
     """Delete the local backups, all of which may hold it; returns the remote ones, each with the day it lapses."""
     now = home.clock.now()
     backup_copies.drop_local(home, now)
-    try:
-        return backup_copies.lapsing(home, now)
-    except NightkeeperError as error:  # the bucket is away: then those we know of
-        log.warning("%s", error)
-        lapse = timedelta(days=home.knobs().backup_remote_days)
-        known = [row for row in backup_copies.known(home).values() if row["location"].startswith(backup_bucket.SCHEME)]
-        return [(row["location"], home.clock.local(row["made_at"] + lapse).date()) for row in known]
+    return backup_copies.lapsing(home, now)
 
 
 def publish(home: Home) -> None:

@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 from storage.config import read_environment
+from storage.duck import EXTENSIONS, extension_file
 from storage.errors import NightkeeperError
-from storage.lake import EXTENSIONS, Lake, extension_file
+from storage.lake import Lake
 
 ROWS_SHOWN = 200
 

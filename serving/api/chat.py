@@ -14,7 +14,8 @@ from fastapi.responses import StreamingResponse
 
 from serving.api.access import Headers, ServiceOf, ref_of
 from serving.api.problems import RefusedError, documented, problem_of
-from serving.api.schemas import ChatReply, ChatRequest, ErrorReply, reply_out
+from serving.api.schemas import ChatReply, ChatRequest, ErrorReply
+from serving.api.shaping import reply_out
 from serving.model import ChatRef, Delta, Done, Replace, Status, TurnRecord
 from serving.service import Service
 from serving.turn import turn

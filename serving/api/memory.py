@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query
 from serving import history
 from serving.api.access import Headers, ServiceOf, ref_of
 from serving.api.problems import documented
-from serving.api.schemas import ContextQuery, ContextReply, RecallQuery, RecallReply, context_out, recall_out
+from serving.api.schemas import ContextQuery, ContextReply, RecallQuery, RecallReply
+from serving.api.shaping import context_out, recall_out
 from serving.context import assemble
 from serving.model import ChatRef
 from serving.recall import recall

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query
 
 from serving.api.access import Headers, ServiceOf, whose
 from serving.api.problems import RefusedError, documented
-from serving.api.schemas import MessageOut, MessagesQuery, MessagesReply, message_out
+from serving.api.schemas import MessageOut, MessagesQuery, MessagesReply
+from serving.api.shaping import message_out
 from serving.archive_search import search_archive
 from serving.model import Memory
 from serving.service import Service

@@ -110,7 +110,8 @@ def test_every_process_killed_is_back_within_half_a_minute_and_nothing_said_is_l
     assert home.lake.cursor().execute(query).fetchall() == [(said,)]
 
 
-def test_a_night_killed_in_the_middle_goes_on_by_itself(home: Home, wire: Wire) -> None:
+def a_night_that_takes_long(home: Home, wire: Wire) -> tuple[list[float], dict[str, str]]:
+    """A day to close with a model whose first diary never comes: when it was asked for each, and its environment."""
     echo(wire)
     asked: list[float] = []
 
@@ -123,7 +124,12 @@ def test_a_night_killed_in_the_middle_goes_on_by_itself(home: Home, wire: Wire) 
     wire.answer(slow, purpose="diaries")
     say(home, "阿晚", "2026-03-02 20:00", ["我今天去爬山了。", "累吗？"])
     model = {"URL": wire.url, "MODEL": "scripted", "TIMEOUT_SECONDS": "900"}
-    with up(home.path, **{f"NIGHTKEEPER_CHAT__{name}": value for name, value in model.items()}) as running:
+    return asked, {f"NIGHTKEEPER_CHAT__{name}": value for name, value in model.items()}
+
+
+def test_a_night_killed_in_the_middle_goes_on_by_itself(home: Home, wire: Wire) -> None:
+    asked, given = a_night_that_takes_long(home, wire)
+    with up(home.path, **given) as running:
         run_id = start_run(running.prefect, "nightly/daily", "2026-03-02T15:30:00Z", user="阿晚")
         wait_until(lambda: len(asked) == 1, 300)
         os.kill(flow_process(running, run_id), signal.SIGKILL)
@@ -137,19 +143,7 @@ def test_a_night_killed_in_the_middle_goes_on_by_itself(home: Home, wire: Wire) 
 
 
 def test_stopped_in_the_middle_of_a_night_it_goes_on_with_the_next_start(home: Home, wire: Wire) -> None:
-    echo(wire)
-    asked: list[float] = []
-
-    def slow(seen: Seen) -> object:
-        asked.append(time.monotonic())
-        if len(asked) == 1:
-            time.sleep(600)
-        return told(seen)
-
-    wire.answer(slow, purpose="diaries")
-    say(home, "阿晚", "2026-03-02 20:00", ["我今天去爬山了。", "累吗？"])
-    model = {"URL": wire.url, "MODEL": "scripted", "TIMEOUT_SECONDS": "900"}
-    given = {f"NIGHTKEEPER_CHAT__{name}": value for name, value in model.items()}
+    asked, given = a_night_that_takes_long(home, wire)
     with up(home.path, **given) as running:
         run_id = start_run(running.prefect, "nightly/daily", "2026-03-02T15:30:00Z", user="阿晚")
         wait_until(lambda: len(asked) == 1, 300)

@@ -42,13 +42,6 @@ def serve() -> Iterator[Serve]:
 
 
 @pytest.fixture
-def services() -> Iterator[Services]:
-    running = Services()
-    yield running
-    running.stop()
-
-
-@pytest.fixture
 def home(make_home: MakeHome, wire: Wire) -> Home:
     wire.answer(stream("豆豆", "挺好的，", "在窗台上晒太阳呢。"))
     return patient(make_home(now=NOW, chat=wire.endpoint()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -18,13 +17,6 @@ from storage.archive_index import ArchiveIndex, archived_days, forget_messages, 
 
 NOW = "2026-03-05T12:00:00+08:00"
 THURSDAY = date(2026, 3, 5)
-
-
-@pytest.fixture
-def services() -> Iterator[Services]:
-    running = Services()
-    yield running
-    running.stop()
 
 
 @pytest.fixture

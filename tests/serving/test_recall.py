@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Any
 
@@ -21,13 +20,6 @@ from tasks.clients.chat import ChatMessage
 
 NOW = "2026-03-05T12:00:00+08:00"
 REF = ChatRef("ming", "telegram")
-
-
-@pytest.fixture
-def services() -> Iterator[Services]:
-    running = Services()
-    yield running
-    running.stop()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from event_words import words
 from remembered import MODEL, at_angle, event
 
 from storage.archive import NewMessage, archive
@@ -60,7 +61,7 @@ def everything(home: Home, *, without: tuple[str, ...] = ("backups",)) -> dict[s
     held["events"] = sorted(map(repr, found))
     if table is not None:
         events = open_events(home)
-        held["by words"] = [hit.text for hit in events.words(USER, "第 7 次看见云海", 5)]
+        held["by words"] = [hit.text for hit in words(events, USER, "第 7 次看见云海", 5)]
         held["by vector"] = [hit.text for hit in events.nearest(USER, at_angle(44), 5, MODEL)]
     held["media"] = tree(home.path / "media", but=(".part",))
     return held

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from event_words import words
 from remembered import MODEL, at_angle, event
 
 from storage.errors import StoreDamagedError
@@ -46,7 +47,7 @@ def test_a_torn_newest_manifest_is_moved_away(kept: Home, how: str) -> None:
     table.upsert([event("刚写的狗")])
     table.optimize()
     assert len(open_events(kept).of_user("user")) == 2
-    assert [one.text for one in table.words("user", "狗", 5)] == ["刚写的狗"]
+    assert [one.text for one in words(table, "user", "狗", 5)] == ["刚写的狗"]
     assert table.check() == []
 
 
@@ -76,7 +77,7 @@ def test_the_very_first_manifest_torn_makes_the_table_anew(home: Home) -> None:
         tear(path)
     table = open_events(home)
     table.upsert([event("养了猫")])
-    assert [one.text for one in table.words("user", "猫", 5)] == ["养了猫"]
+    assert [one.text for one in words(table, "user", "猫", 5)] == ["养了猫"]
 
 
 def test_rows_without_any_manifest_are_not_thrown_away(kept: Home) -> None:
@@ -97,7 +98,7 @@ def test_killed_before_the_indexes_were_made(kept: Home) -> None:
         open_events(kept)._table.drop_index(index.name)
     table = open_events(kept)
     assert table.check() == []
-    assert [one.text for one in table.words("user", "猫", 5)] == ["养了猫"]
+    assert [one.text for one in words(table, "user", "猫", 5)] == ["养了猫"]
 
 
 def test_a_missing_data_file_is_found_by_reading(kept: Home) -> None:
@@ -131,7 +132,7 @@ def test_lost_index_files_are_made_anew(kept: Home) -> None:
     assert any("full-text" in problem for problem in table.check())
     table.repair()
     assert table.check() == []
-    assert [one.text for one in table.words("user", "猫", 5)] == ["养了猫"]
+    assert [one.text for one in words(table, "user", "猫", 5)] == ["养了猫"]
     assert [one.text for one in table.nearest("user", at_angle(0), 5, MODEL)] == ["养了猫"]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from event_words import words
 from remembered import MODEL, at_angle, event
 
 from storage import locks
@@ -52,8 +53,8 @@ def test_upsert_replaces_by_id(table: EventTable) -> None:
     table.upsert([first, replace(first, hits=2)])
     table.upsert([replace(first, text="养了狗", hits=3)])
     assert [(one.text, one.hits) for one in table.of_user("user")] == [("养了狗", 3)]
-    assert table.words("user", "猫", 5) == []
-    assert texts(table.words("user", "狗", 5)) == ["养了狗"]
+    assert words(table, "user", "猫", 5) == []
+    assert texts(words(table, "user", "狗", 5)) == ["养了狗"]
 
 
 @pytest.mark.parametrize("optimized", [False, True])
@@ -78,29 +79,29 @@ def test_chinese_keywords(table: EventTable, optimized: bool) -> None:
         "上次的接龙是什么",
     ]
     absent = ["狗", "晚报", "", "！！！？", "' OR 1=1 --", "\ud83d"]
-    assert {query: texts(table.words("user", query, 5)) for query in there} == {query: [wanted] for query in there}
-    assert {query: table.words("user", query, 5) for query in absent} == {query: [] for query in absent}
+    assert {query: texts(words(table, "user", query, 5)) for query in there} == {query: [wanted] for query in there}
+    assert {query: words(table, "user", query, 5) for query in absent} == {query: [] for query in absent}
 
 
 def test_words_know_english_forms(table: EventTable) -> None:
     table.upsert([event("She adopted two kittens"), event("他去了北京")])
-    assert texts(table.words("user", "adopting a kitten", 5)) == ["She adopted two kittens"]
+    assert texts(words(table, "user", "adopting a kitten", 5)) == ["She adopted two kittens"]
 
 
 def test_titles_and_tags_are_searched(table: EventTable) -> None:
     table.upsert([event("一起吃饭", title="生日聚会", tags=("老张",))])
-    assert texts(table.words("user", "生日", 5)) == texts(table.words("user", "老张", 5)) == ["一起吃饭"]
+    assert texts(words(table, "user", "生日", 5)) == texts(words(table, "user", "老张", 5)) == ["一起吃饭"]
 
 
 def test_the_better_match_comes_first(table: EventTable) -> None:
     table.upsert([event("猫在睡觉"), event("成语接龙输给了猫"), event("成语词典买好了")])
-    assert texts(table.words("user", "成语接龙", 3))[0] == "成语接龙输给了猫"
-    assert texts(table.words("user", "成语接龙", 1)) == ["成语接龙输给了猫"]
+    assert texts(words(table, "user", "成语接龙", 3))[0] == "成语接龙输给了猫"
+    assert texts(words(table, "user", "成语接龙", 1)) == ["成语接龙输给了猫"]
 
 
 def test_a_very_long_query_is_answered_by_its_end(table: EventTable) -> None:
     table.upsert([event("养了只猫叫豆豆"), event("去西湖")])
-    assert texts(table.words("user", "无关的话" * 10_000 + "豆豆", 5)) == ["养了只猫叫豆豆"]
+    assert texts(words(table, "user", "无关的话" * 10_000 + "豆豆", 5)) == ["养了只猫叫豆豆"]
 
 
 def test_nearest_by_cosine_up_to_the_limit(table: EventTable) -> None:
@@ -108,7 +109,7 @@ def test_nearest_by_cosine_up_to_the_limit(table: EventTable) -> None:
     found = table.nearest("user", at_angle(0), 15, MODEL)
     assert texts(found) == [f"第{n}件" for n in range(15)]
     assert found[0].score == pytest.approx(1.0, abs=1e-6)
-    assert len(table.words("user", "件", 30)) == 30
+    assert len(words(table, "user", "件", 30)) == 30
     assert len(table.of_user("user")) == 40
 
 
@@ -125,18 +126,18 @@ def test_users_and_projects_never_cross(table: EventTable) -> None:
                 assert {(one.user_id, one.project) for one in found} == {(user, project)}
                 assert len(found) == 30
     assert {one.user_id for one in table.of_user("乙")} == {"乙"}
-    assert table.words("丙", "豆豆", 5) == table.nearest("丙", at_angle(0), 5, MODEL) == []
+    assert words(table, "丙", "豆豆", 5) == table.nearest("丙", at_angle(0), 5, MODEL) == []
 
 
 def test_past_selves_only_when_asked_for(table: EventTable) -> None:
     past, now = event("以前爱吃清淡", kind="past_self"), event("现在爱吃辣")
     table.upsert([past, now])
-    assert texts(table.words("user", "爱吃", 5)) == texts(table.nearest("user", at_angle(0), 5, MODEL)) == [now.text]
+    assert texts(words(table, "user", "爱吃", 5)) == texts(table.nearest("user", at_angle(0), 5, MODEL)) == [now.text]
     assert texts(table.of_user("user")) == [now.text]
-    assert texts(table.words("user", "爱吃", 5, kinds=("past_self",))) == [past.text]
+    assert texts(words(table, "user", "爱吃", 5, kinds=("past_self",))) == [past.text]
     assert texts(table.nearest("user", at_angle(0), 5, MODEL, kinds=("past_self",))) == [past.text]
     assert texts(table.of_user("user", ("past_self",))) == [past.text]
-    assert table.of_user("user", ()) == table.words("user", "爱吃", 5, kinds=()) == []
+    assert table.of_user("user", ()) == words(table, "user", "爱吃", 5, kinds=()) == []
 
 
 def test_any_name_is_only_a_name(table: EventTable) -> None:
@@ -146,8 +147,8 @@ def test_any_name_is_only_a_name(table: EventTable) -> None:
         mine = [f"{name}的猫"]
         assert texts(table.of_user(name)) == mine
         assert texts(table.nearest(name, at_angle(0), 99, MODEL, project=name)) == mine
-        assert texts(table.words(name, "猫", 99, project=name)) == mine
-        assert table.words(name, "猫", 99) == []
+        assert texts(words(table, name, "猫", 99, project=name)) == mine
+        assert words(table, name, "猫", 99) == []
 
 
 def test_only_our_ids_get_into_a_predicate(table: EventTable) -> None:
@@ -180,7 +181,7 @@ def test_optimizes_when_enough_was_written(table: EventTable) -> None:
         table.upsert([event(f"后来第{n}件")])
     assert table.optimize_when_due()
     assert not table.optimize_when_due()
-    assert len(table.words("user", "件", 999)) == 651
+    assert len(words(table, "user", "件", 999)) == 651
 
 
 def test_many_ids_at_once(table: EventTable) -> None:
@@ -201,7 +202,7 @@ def test_what_is_deleted_stays_gone(home: Home, table: EventTable) -> None:
             table.optimize()
         if stage == "reopened":
             table = open_events(home)
-        assert texts(table.words("user", "豆豆是只猫", 9)) == [kept.text], stage
+        assert texts(words(table, "user", "豆豆是只猫", 9)) == [kept.text], stage
         assert texts(table.nearest("user", at_angle(0), 9, MODEL)) == [kept.text], stage
         assert table.by_ids([gone.id]) == [], stage
     assert table.check() == []
@@ -211,13 +212,13 @@ def test_another_models_vectors_are_refused_and_keywords_go_on(table: EventTable
     table.upsert([event("养了猫"), event("她的猫", "other", embed_model="new")])
     with pytest.raises(OtherEmbedderError):
         table.nearest("user", at_angle(0), 5, "new")
-    assert texts(table.words("user", "猫", 5)) == ["养了猫"]
+    assert texts(words(table, "user", "猫", 5)) == ["养了猫"]
     assert texts(table.nearest("other", at_angle(0), 5, "new")) == ["她的猫"]
     table.upsert([event("猫又病了", embed_model="new")])
     for model in (MODEL, "new"):
         with pytest.raises(OtherEmbedderError):
             table.nearest("user", at_angle(0), 5, model)
-    assert len(table.words("user", "猫", 5)) == 2
+    assert len(words(table, "user", "猫", 5)) == 2
     assert any("several models" in problem for problem in table.check())
 
 
@@ -230,7 +231,7 @@ def test_a_vector_of_another_length_is_left_out(table: EventTable) -> None:
     }
     with pytest.raises(OtherEmbedderError):
         table.nearest("user", (1.0, 0.0), 5, "new")
-    assert len(table.words("user", "猫", 5)) == 2
+    assert len(words(table, "user", "猫", 5)) == 2
     assert texts(table.nearest("user", at_angle(0), 5, MODEL)) == ["旧的猫"]
 
 
@@ -246,7 +247,7 @@ def test_an_emptied_table_takes_vectors_of_another_length(table: EventTable) -> 
 def test_without_a_vector_only_keywords_find_it(table: EventTable) -> None:
     table.upsert([event("一只猫", embed_model="", vector=()), event("一只狗")])
     assert texts(table.nearest("user", at_angle(0), 5, MODEL)) == ["一只狗"]
-    assert texts(table.words("user", "猫", 5)) == ["一只猫"]
+    assert texts(words(table, "user", "猫", 5)) == ["一只猫"]
     assert table.nearest("user", (), 5, "") == []
 
 
@@ -275,7 +276,7 @@ def test_an_index_over_vectors_keeps_users_apart_and_finds_k(
 def test_sees_what_another_process_writes(home: Home, table: EventTable) -> None:
     other = open_events(home)
     other.upsert([event("别处写的猫")])
-    assert texts(table.words("user", "猫", 5)) == ["别处写的猫"]
+    assert texts(words(table, "user", "猫", 5)) == ["别处写的猫"]
     other.delete([event("别处写的猫").id])
     assert table.of_user("user") == []
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from answering import Answers, say, table
+from event_words import words
 from forgettable import CAT, DAY, FIRST, USER, card, holding, new_id, put, seed
 from nights import close, wrote
 from typer.testing import CliRunner
@@ -100,7 +101,7 @@ def test_nothing_brings_back_what_was_forgotten_for_good(home: Home) -> None:
     open_events(home).optimize()
     assert holding(home, "打了疫苗", "打疫苗") == []
     assert table(home, "diaries", "text") == [("她升职了。",)]
-    assert ArchiveIndex(home).search(USER, CAT, 5) == ([], []) and open_events(home).words(USER, CAT, 5) == []
+    assert ArchiveIndex(home).search(USER, CAT, 5) == ([], []) and words(open_events(home), USER, CAT, 5) == []
 
 
 def test_the_other_users_cat_of_the_same_name_stays(home: Home) -> None:
@@ -122,7 +123,7 @@ def test_what_lies_in_the_graveyard_is_out_of_everything_and_comes_back_whole(ho
     events = open_events(home).of_user(USER, ("event", "past_self"))
     outcome = forgetting.carry_out(home, forgetting.find(home, USER, Wish(text=CAT), for_good=False))
     assert not any(CAT in str(row) for name in names for row in table(home, name))
-    assert open_events(home).words(USER, CAT, 5) == [] and compare(home, USER).agrees
+    assert words(open_events(home), USER, CAT, 5) == [] and compare(home, USER).agrees
     assert ledger_waiting(home) == 0
     forgetting.undo(home, outcome.request)
     assert before == {name: table(home, name) for name in names}
@@ -210,10 +211,10 @@ def test_a_removal_that_was_killed_is_finished_later(home: Home, monkeypatch: py
 def test_who_has_the_stores_open_sees_it_gone_and_goes_on(home: Home) -> None:
     seed(home)
     table_before, index = open_events(home), ArchiveIndex(home)
-    assert table_before.words(USER, CAT, 5) and index.search(USER, CAT, 5)[0]
+    assert words(table_before, USER, CAT, 5) and index.search(USER, CAT, 5)[0]
     forgetting.carry_out(home, forgetting.find(home, USER, Wish(text=CAT), for_good=True))
     assert index.search(USER, CAT, 5) == ([], [])
-    assert table_before.words(USER, CAT, 5) == [] and [e.text for e in table_before.words(USER, "火锅", 5)] != []
+    assert words(table_before, USER, CAT, 5) == [] and [e.text for e in words(table_before, USER, "火锅", 5)] != []
     table_before.upsert([replace(event, importance=0.9) for event in table_before.of_user(USER)])
     assert {event.importance for event in open_events(home).of_user(USER)} == {0.9}
 
